@@ -1,0 +1,426 @@
+/* Gibbsite: Gibbs sampling for Gaussian models, many chains at once.
+ *
+ * This header is the whole C interface, and is meant to be read from top to bottom:
+ *
+ *   1. statuses       every call that can fail returns one; the context holds the words
+ *   2. context        allocator, instruction set, last error message; one per thread
+ *   3. model          a precision matrix and a location, checked, copied and frozen
+ *   4. streams        where the normals come from
+ *   5. sampler        B chains over one model: run, read, sample
+ *   6. moments        means and variances without storing draws
+ *   7. diagnostics    R-hat, effective sample size, Monte Carlo errors: pure functions
+ *
+ * The shortest complete program (examples/c/00_first.c):
+ *
+ *     gbs_context *ctx;  gbs_model *model;  gbs_sampler *sampler;
+ *     double Q[4] = {2, -1, -1, 2}, x[1000 * 2];
+ *     gbs_context_create(NULL, &ctx);
+ *
+ *     gbs_model_spec m = gbs_model_spec_default();
+ *     m.dim = 2;  m.matrix = Q;
+ *     gbs_model_create(ctx, &m, &model);
+ *
+ *     gbs_sampler_spec s = gbs_sampler_spec_default();
+ *     s.chains = 1000;  s.seed = 1;
+ *     gbs_sampler_create(ctx, model, &s, &sampler);
+ *     gbs_sampler_run(sampler, 100);
+ *     gbs_sampler_get_state(sampler, x);
+ *
+ * Letters used everywhere: Q precision, mu mean, b information vector, x state, z normal,
+ * D sites (the dimension), B chains, T the sampler's type (float or double), w the
+ * over-relaxation weight.  Arrays are row-major, last index fastest.  Counts and indices
+ * are int64_t.  Sites, chains, sweeps and draws are numbered from 0.
+ *
+ * The promise: with the native stream, one model, one seed and one set of options give the
+ * same bits on every instruction set, however chains are split into batches and sweeps into
+ * runs.  docs/reproducibility.md says what that rests on.
+ */
+#ifndef GIBBSITE_GIBBSITE_H
+#define GIBBSITE_GIBBSITE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(_WIN32) || !defined(__GNUC__)
+#define GBS_API
+#else
+#define GBS_API __attribute__((visibility("default")))
+#endif
+
+#define GBS_VERSION_MAJOR 0
+#define GBS_VERSION_MINOR 1
+#define GBS_VERSION_PATCH 0
+
+/* "0.1.0", of the library that is running (the macros speak of the header). */
+GBS_API const char *gbs_version(void);
+
+/* ------------------------------------------------------------------ 1. statuses */
+
+/* One list: the enum, the names and the sentences all come from it. */
+#define GBS_STATUS_LIST(X)                                                                  \
+    X(GBS_OK, 0, "success")                                                                 \
+    X(GBS_STOPPED, 1, "the callback asked to stop")                                         \
+    X(GBS_ERROR_ARGUMENT, 2, "an argument is out of its range")                             \
+    X(GBS_ERROR_MEMORY, 3, "memory could not be allocated")                                 \
+    X(GBS_ERROR_NOT_FINITE, 4, "a number is NaN or infinite, or not so in the type asked")  \
+    X(GBS_ERROR_NOT_SYMMETRIC, 5, "the matrix is not symmetric")                            \
+    X(GBS_ERROR_NOT_POSITIVE_DEFINITE, 6, "the matrix is not positive definite")            \
+    X(GBS_ERROR_LIMIT, 7, "a number is beyond what the random stream can address")          \
+    X(GBS_ERROR_EXHAUSTED, 8, "the given noise has no more sweeps")                         \
+    X(GBS_ERROR_UNAVAILABLE, 9, "this machine or build does not have what was asked for")   \
+    X(GBS_ERROR_STATE, 10, "a generator state is damaged or of another kind")
+
+typedef enum gbs_status {
+#define GBS_X(name, value, text) name = value,
+    GBS_STATUS_LIST(GBS_X)
+#undef GBS_X
+} gbs_status;
+
+/* "GBS_ERROR_MEMORY" and "memory could not be allocated"; never NULL, static. */
+GBS_API const char *gbs_status_name(gbs_status status);
+GBS_API const char *gbs_status_text(gbs_status status);
+
+/* Element type of an array, and of a sampler's state. */
+typedef enum gbs_type { GBS_F32 = 0, GBS_F64 = 1 } gbs_type;
+
+/* ------------------------------------------------------------------ 2. context */
+
+/* Instruction sets.  AUTO takes the widest that this machine and this build have. */
+typedef enum gbs_isa {
+    GBS_ISA_AUTO = 0,
+    GBS_ISA_SCALAR = 1, /* the reference: one chain at a time, in plain C */
+    GBS_ISA_AVX2 = 2,   /* AVX2 and FMA */
+    GBS_ISA_AVX512 = 3  /* AVX-512 F, DQ, VL and BW */
+} gbs_isa;
+
+GBS_API const char *gbs_isa_name(gbs_isa isa); /* "auto", "scalar", "avx2", "avx512" */
+GBS_API int gbs_isa_available(gbs_isa isa);    /* 1 if this machine and build can run it */
+
+/* Memory hooks.  allocate returns NULL on failure; memory need only be aligned as malloc's
+ * is.  Both may be called from any thread that uses an object made with them. */
+typedef struct gbs_allocator {
+    void *(*allocate)(size_t bytes, void *user);
+    void (*release)(void *memory, void *user);
+    void *user;
+} gbs_allocator;
+
+typedef struct gbs_context_options {
+    gbs_allocator allocator; /* all NULL: malloc and free */
+    gbs_isa isa;             /* default AUTO */
+} gbs_context_options;
+
+typedef struct gbs_context gbs_context;
+
+GBS_API gbs_context_options gbs_context_options_default(void);
+
+/* Makes a context: allocator, chosen instruction set, room for the last error message.
+ * Owns: *out is the caller's, ended by gbs_context_destroy.  options may be NULL.
+ * Fails: ARGUMENT, MEMORY, UNAVAILABLE (the instruction set asked for); *out is then NULL.
+ * Threads: use a context from one thread at a time; two threads may use two contexts. */
+GBS_API gbs_status gbs_context_create(const gbs_context_options *options, gbs_context **out);
+
+/* Accepts NULL.  Destroy the samplers made with it first; models may outlive it. */
+GBS_API void gbs_context_destroy(gbs_context *ctx);
+
+/* What went wrong in the last call that failed with this context, with names, places and
+ * numbers; "" if none did.  Owns: the context's, valid until its next failing call. */
+GBS_API const char *gbs_context_message(const gbs_context *ctx);
+
+/* The instruction set that samplers of this context run on; never AUTO. */
+GBS_API gbs_isa gbs_context_isa(const gbs_context *ctx);
+
+/* ------------------------------------------------------------------ 3. model */
+
+typedef enum gbs_matrix { GBS_MATRIX_PRECISION = 0, GBS_MATRIX_COVARIANCE = 1 } gbs_matrix;
+
+/* How the location is given; each names one conditional mean of site i:
+ *   MEAN         mu   mu_i - sum_{j!=i} Q_ij (x_j - mu_j) / Q_ii       law N(mu, Q^-1)
+ *   INFORMATION  b    (b_i - sum_{j!=i} Q_ij x_j) / Q_ii               law N(Q^-1 b, Q^-1)
+ *   OFFSET       m    m_i - sum_{j!=i} Q_ij x_j / Q_ii                 law N(Q^-1 (Q_ii m_i), Q^-1)
+ * OFFSET is what a widespread PyTorch loop computes; its law has mean m only where m = 0. */
+typedef enum gbs_location {
+    GBS_LOCATION_ZERO = 0,
+    GBS_LOCATION_MEAN = 1,
+    GBS_LOCATION_INFORMATION = 2,
+    GBS_LOCATION_OFFSET = 3
+} gbs_location;
+
+typedef struct gbs_model_spec {
+    int64_t dim;               /* D >= 1 */
+    gbs_matrix matrix_kind;    /* default PRECISION */
+    gbs_type matrix_type;      /* default F64; the symmetry tolerance depends on it */
+    const void *matrix;        /* [D, D] */
+    int64_t row_stride;        /* elements from row to row; 0 means D; else >= D */
+    gbs_location location_kind; /* default ZERO */
+    gbs_type location_type;    /* default F64 */
+    const void *location;      /* [D]; NULL with ZERO */
+} gbs_model_spec;
+
+typedef struct gbs_model gbs_model;
+
+GBS_API gbs_model_spec gbs_model_spec_default(void);
+
+/* Checks, copies and freezes a model; a float input is widened exactly.  Row and column of
+ * an asymmetric pair are averaged if they differ by at most 1e-8 (double) or 1e-4 (float)
+ * times sqrt(Q_ii Q_jj).  Positive definite means: every pivot of the Cholesky
+ * factorisation is above D 2^-52 Q_ii.  A covariance passes the same checks and is then
+ * inverted by the same factorisation.
+ * Shape: matrix [D, D], location [D].  Cost: D^3/3 multiply-adds, 16 D^2 bytes kept.
+ * Owns: copies everything; *out carries one reference, given back by gbs_model_release.
+ * Fails: ARGUMENT, MEMORY, NOT_FINITE, NOT_SYMMETRIC, NOT_POSITIVE_DEFINITE; the message
+ * names the entry, and for a singular matrix its null vector.  *out is then NULL.
+ * Threads: a model never changes; any thread may use it, with any context. */
+GBS_API gbs_status gbs_model_create(gbs_context *ctx, const gbs_model_spec *spec, gbs_model **out);
+
+GBS_API void gbs_model_retain(gbs_model *model);
+GBS_API void gbs_model_release(gbs_model *model); /* accepts NULL; the last one frees */
+
+GBS_API int64_t gbs_model_dim(const gbs_model *model);
+GBS_API gbs_location gbs_model_location_kind(const gbs_model *model);
+/* The frozen arrays, in double; the model's, valid while it lives. */
+GBS_API const double *gbs_model_precision(const gbs_model *model); /* [D, D] */
+GBS_API const double *gbs_model_location(const gbs_model *model);  /* [D] as given; zeros if none */
+GBS_API const double *gbs_model_mean(const gbs_model *model);      /* [D] mean of the law */
+
+/* Marginal standard deviations sqrt((Q^-1)_ii).  Computed at the first call (D^3/3) and
+ * kept.  Shape: sd [D].  Fails: MEMORY; sd is then untouched. */
+GBS_API gbs_status gbs_model_sd(gbs_context *ctx, const gbs_model *model, double *sd);
+
+/* Log density of N(mu, Q^-1) up to its constant, -(x - mu)' Q (x - mu) / 2, in double.
+ * Shape: x [n, D] of the given type, rows row_stride elements apart (0: D); out [n].
+ * Fails: ARGUMENT, MEMORY. */
+GBS_API gbs_status gbs_model_log_density(gbs_context *ctx, const gbs_model *model, gbs_type type,
+                                         const void *x, int64_t n, int64_t row_stride,
+                                         double *out);
+
+/* What can be said of a model before a run.  Eigenvalues by Lanczos with full
+ * reorthogonalisation, in double. */
+typedef struct gbs_spectrum {
+    double asymmetry;              /* largest |Q_ij - Q_ji| / sqrt(Q_ii Q_jj) of the input */
+    int64_t asymmetry_row;         /* and where it was; -1, -1 if none */
+    int64_t asymmetry_column;
+    double eigenvalue_min;         /* of Q */
+    double eigenvalue_max;
+    double condition;              /* their ratio */
+    double tau_max;                /* 1 / lambda_min(D^-1/2 Q D^-1/2): with weight w the slowest
+                                      linear function needs (2/w - 1) tau_max sweeps per
+                                      effective draw */
+    double f32_covariance_error;   /* 2^-24 tau_max: how far float moves the law */
+} gbs_spectrum;
+
+GBS_API gbs_status gbs_model_spectrum(gbs_context *ctx, const gbs_model *model, gbs_spectrum *out);
+
+/* ------------------------------------------------------------------ 4. streams */
+
+/* Versions of the mappings from words to normals; a change of bits changes the number. */
+#define GBS_STREAM_NATIVE_VERSION 1
+#define GBS_STREAM_TORCH_CPU_VERSION 1  /* as PyTorch 1.13 to 2.11 draw on a CPU */
+#define GBS_STREAM_TORCH_CUDA_VERSION 1 /* as PyTorch up to 2.11 draws on a GPU */
+
+typedef enum gbs_stream {
+    GBS_STREAM_NATIVE = 0,    /* Philox4x32-10 by seed, chain, sweep and site; stateless */
+    GBS_STREAM_GIVEN = 1,     /* the caller's normals */
+    GBS_STREAM_TORCH_CPU = 2, /* what torch.randn(B) draws on a CPU, one call a site */
+    GBS_STREAM_TORCH_CUDA = 3 /* what torch.randn(B, device="cuda") draws, one call a site */
+} gbs_stream;
+
+/* Sizes of torch's generator states, as torch.get_rng_state() and
+ * torch.cuda.get_rng_state() return them. */
+#define GBS_TORCH_CPU_STATE_BYTES 5056
+#define GBS_TORCH_CUDA_STATE_BYTES 16
+
+typedef struct gbs_stream_spec {
+    gbs_stream kind; /* default NATIVE */
+    /* GIVEN: noise[n, i, b] is for stream sweep n (a symmetric sweep takes two), site i, chain
+     * b of this run, whatever the order of visit; rounded to T.  Not copied: it must outlive
+     * the sampler.  With method EXACT: noise[draw, i, b]. */
+    gbs_type noise_type;
+    const void *noise;
+    int64_t noise_sweeps;
+    /* TORCH: a state to start from; NULL starts from the sampler's seed.  Copied at create. */
+    const void *torch_state;
+    size_t torch_state_bytes;
+    /* TORCH_CUDA: the card whose numbers to reproduce, e.g. 132 and 2048 for an H200. */
+    int32_t cuda_multiprocessors;
+    int32_t cuda_threads_per_multiprocessor;
+} gbs_stream_spec;
+
+/* ------------------------------------------------------------------ 5. sampler */
+
+typedef enum gbs_method {
+    GBS_METHOD_GIBBS = 0, /* systematic single-site sweeps */
+    GBS_METHOD_EXACT = 1  /* independent draws, one triangular solve each: for a plain
+                             Gaussian with a fixed Q usually the better tool */
+} gbs_method;
+
+typedef enum gbs_order {
+    GBS_ORDER_FORWARD = 0,
+    GBS_ORDER_BACKWARD = 1,
+    GBS_ORDER_SYMMETRIC = 2, /* forward, then backward, each with its own noise: one sweep */
+    GBS_ORDER_PERMUTED = 3   /* the caller's permutation */
+} gbs_order;
+
+typedef enum gbs_start {
+    GBS_START_OVERDISPERSED = 0, /* mu + 2 sd z, z from the native stream */
+    GBS_START_ZERO = 1,
+    GBS_START_MEAN = 2,
+    GBS_START_GIVEN = 3
+} gbs_start;
+
+typedef struct gbs_sampler_spec {
+    gbs_type type;              /* T, default F64 */
+    gbs_method method;          /* default GIBBS */
+    int64_t chains;             /* B >= 1 */
+    int64_t first_chain;        /* global number of chain 0; shifts the native stream */
+    int64_t first_sweep;        /* number of the first sweep (or exact draw); likewise */
+    uint64_t seed;
+    gbs_order order;            /* default FORWARD */
+    const int64_t *permutation; /* [D] with PERMUTED: site visited p-th; copied */
+    double omega;               /* w in (0, 2), default 1 */
+    gbs_start start;            /* default OVERDISPERSED */
+    const void *initial;        /* with GIVEN: [initial_rows, D] of type T; copied */
+    int64_t initial_rows;       /* B, or 1 for the same start in every chain */
+    gbs_stream_spec stream;
+} gbs_sampler_spec;
+
+typedef struct gbs_sampler gbs_sampler;
+typedef struct gbs_moments gbs_moments;
+
+GBS_API gbs_sampler_spec gbs_sampler_spec_default(void);
+
+/* Plans a sampler: coefficients rounded to T, state laid out, all memory taken, chains at
+ * their starts.  EXACT takes no order, omega or start other than the defaults.
+ * Owns: *out is the caller's; it keeps a reference to the model and uses ctx (allocator and
+ * message) until destroyed.
+ * Fails: ARGUMENT, MEMORY, LIMIT (sites, chains or sweeps beyond the stream), NOT_FINITE (a
+ * coefficient does not fit in T: the message names the site), STATE (torch_state).
+ * Threads: one thread at a time per sampler; samplers of one model may run in parallel, each
+ * with its own context. */
+GBS_API gbs_status gbs_sampler_create(gbs_context *ctx, gbs_model *model,
+                                      const gbs_sampler_spec *spec, gbs_sampler **out);
+
+GBS_API void gbs_sampler_destroy(gbs_sampler *sampler); /* accepts NULL */
+
+/* Advances every chain by `sweeps` sweeps (EXACT: draws).  Allocates nothing.
+ * Fails: ARGUMENT, EXHAUSTED, LIMIT; the chains are then where they were. */
+GBS_API gbs_status gbs_sampler_run(gbs_sampler *sampler, int64_t sweeps);
+
+/* Reads or replaces the chains' state.  Shape: x [B, D] of type T.
+ * Fails (set): NOT_FINITE, naming chain and site; the state is then as it was. */
+GBS_API gbs_status gbs_sampler_get_state(const gbs_sampler *sampler, void *x);
+GBS_API gbs_status gbs_sampler_set_state(gbs_sampler *sampler, const void *x);
+
+/* Sweeps (EXACT: draws) done since create, plus first_sweep: give it as first_sweep, with
+ * the state as start, and the run goes on as if it had never stopped. */
+GBS_API int64_t gbs_sampler_next_sweep(const gbs_sampler *sampler);
+
+/* The torch generator's state now, in torch's own layout; bytes must be
+ * GBS_TORCH_CPU_STATE_BYTES or GBS_TORCH_CUDA_STATE_BYTES.
+ * Fails: ARGUMENT for other sizes and other streams. */
+GBS_API gbs_status gbs_sampler_get_torch_state(const gbs_sampler *sampler, void *state,
+                                               size_t bytes);
+
+GBS_API const char *gbs_sampler_kernel(const gbs_sampler *sampler); /* e.g. "sweep_dense_f32_avx512" */
+
+/* Called after each kept draw.  x [B, D] of type T is the sampler's, valid during the call.
+ * Return 0 to go on, anything else to stop after this draw. */
+typedef int (*gbs_draw_callback)(void *user, int64_t draw, const void *x);
+
+/* Where kept draws go; any of the three, or several at once. */
+typedef struct gbs_sink {
+    void *out;             /* of type T; NULL for none */
+    int64_t chain_stride;  /* in elements; all three 0 means [B, draws, D] contiguous */
+    int64_t draw_stride;
+    int64_t site_stride;
+    gbs_draw_callback callback;
+    void *user;
+    gbs_moments *moments;  /* [B, D], accumulated */
+} gbs_sink;
+
+/* Runs draws * thin sweeps and keeps every thin-th state: kept draw k is the state after
+ * (k + 1) thin of them.  EXACT takes thin = 1.  Allocates nothing.
+ * Fails: as run, with nothing done; STOPPED when the callback stopped it: the draws up to
+ * and including that one are complete and the state is that draw's. */
+GBS_API gbs_status gbs_sampler_sample(gbs_sampler *sampler, int64_t draws, int64_t thin,
+                                      const gbs_sink *sink);
+
+/* ------------------------------------------------------------------ 6. moments */
+
+/* Means and variances per chain and site by Welford's recurrence, in double. */
+GBS_API gbs_status gbs_moments_create(gbs_context *ctx, int64_t chains, int64_t dim,
+                                      gbs_moments **out);
+GBS_API void gbs_moments_destroy(gbs_moments *moments); /* accepts NULL */
+GBS_API int64_t gbs_moments_count(const gbs_moments *moments); /* draws seen per chain */
+GBS_API const double *gbs_moments_mean(const gbs_moments *moments); /* [B, D] */
+GBS_API const double *gbs_moments_m2(const gbs_moments *moments);   /* [B, D] sums of squares about it */
+/* All chains together, merged in ascending order by Chan, Golub and LeVeque's formula.
+ * Shape: mean [D], variance [D] (divisor n - 1; NaN for n < 2); either may be NULL. */
+GBS_API void gbs_moments_merged(const gbs_moments *moments, double *mean, double *variance);
+
+/* ------------------------------------------------------------------ 7. diagnostics */
+
+/* Draws of one variable: chain c, draw t at values[c * chain_stride + t * draw_stride]. */
+typedef struct gbs_draws {
+    const double *values;
+    int64_t chains;
+    int64_t draws;
+    int64_t chain_stride;
+    int64_t draw_stride;
+} gbs_draws;
+
+/* Reasons and warnings; more than one may be set. */
+enum {
+    GBS_NOTE_NOT_FINITE = 1,      /* NaN or infinite draws: everything is NaN */
+    GBS_NOTE_CONSTANT = 2,        /* all draws equal: R-hat and ESS are NaN */
+    GBS_NOTE_CHAINS_CONSTANT = 4, /* every chain constant, not all equal: R-hat inf, ESS NaN */
+    GBS_NOTE_CHAIN_CONSTANT = 8,  /* one chain constant among moving ones */
+    GBS_NOTE_TOO_SHORT = 16,      /* fewer than 4 draws a chain: R-hat and ESS are NaN */
+    GBS_NOTE_ESS_CAPPED = 32,     /* ESS reached its cap S log10 S */
+    GBS_NOTE_CHAINS_IDENTICAL = 64 /* two chains hold the same draws from some draw on */
+};
+
+typedef struct gbs_summary {
+    double mean, sd, mcse_mean, mcse_sd;
+    double q5, median, q95;
+    double ess_bulk, ess_tail, rhat;
+    int64_t not_finite;     /* how many draws are NaN or infinite */
+    int64_t noted_chain;    /* chain that a note speaks of; -1 if none */
+    uint32_t notes;         /* GBS_NOTE_... */
+} gbs_summary;
+
+/* Definitions are those of Vehtari, Gelman, Simpson, Carpenter and Buerkner (2021) as the R
+ * package posterior computes them.  All functions are pure: the caller brings `workspace`
+ * of gbs_diag_workspace(chains, draws) bytes, aligned as malloc's memory is, and two threads may run at once with
+ * two workspaces.  Scalars come back as the value, NaN where undefined (a note says why in
+ * gbs_diag_summary). */
+GBS_API size_t gbs_diag_workspace(int64_t chains, int64_t draws); /* 0 if out of range */
+
+/* Everything in one pass over shared sorts and transforms; what `gibbsite summary` prints.
+ * Fails: ARGUMENT (NULL, counts < 1); out is then untouched. */
+GBS_API gbs_status gbs_diag_summary(const gbs_draws *draws, void *workspace, gbs_summary *out);
+
+GBS_API double gbs_diag_rhat_split(const gbs_draws *draws, void *workspace); /* classic, chains halved */
+GBS_API double gbs_diag_rhat(const gbs_draws *draws, void *workspace);  /* rank-normalised, max of bulk and folded */
+/* Nested R-hat (Margossian and others 2024) without splitting; superchain[c] is the
+ * superchain of chain c; every superchain holds the same number of chains. */
+GBS_API double gbs_diag_rhat_nested(const gbs_draws *draws, const int32_t *superchain,
+                                    void *workspace);
+GBS_API double gbs_diag_ess_mean(const gbs_draws *draws, void *workspace); /* posterior's ess_mean, ess_basic */
+GBS_API double gbs_diag_ess_sd(const gbs_draws *draws, void *workspace);   /* ESS of (x - mean)^2 */
+GBS_API double gbs_diag_ess_bulk(const gbs_draws *draws, void *workspace);
+GBS_API double gbs_diag_ess_tail(const gbs_draws *draws, void *workspace);
+GBS_API double gbs_diag_ess_quantile(const gbs_draws *draws, double prob, void *workspace);
+GBS_API double gbs_diag_mcse_mean(const gbs_draws *draws, void *workspace);
+GBS_API double gbs_diag_mcse_sd(const gbs_draws *draws, void *workspace);
+GBS_API double gbs_diag_mcse_quantile(const gbs_draws *draws, double prob, void *workspace);
+GBS_API double gbs_diag_quantile(const gbs_draws *draws, double prob, void *workspace); /* R's type 7 */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

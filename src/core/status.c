@@ -1,0 +1,53 @@
+/* Names and sentences of the statuses, and the one way to fail with a message. */
+#include "core/internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define GBS_STRING(x) #x
+#define GBS_STRING_OF(x) GBS_STRING(x)
+
+const char *gbs_version(void)
+{
+    return GBS_STRING_OF(GBS_VERSION_MAJOR) "." GBS_STRING_OF(GBS_VERSION_MINOR) "." GBS_STRING_OF(
+        GBS_VERSION_PATCH);
+}
+
+const char *gbs_status_name(gbs_status status)
+{
+    switch (status) {
+#define GBS_X(name, value, text) \
+    case name: return #name;
+        GBS_STATUS_LIST(GBS_X)
+#undef GBS_X
+    }
+    return "unknown status";
+}
+
+const char *gbs_status_text(gbs_status status)
+{
+    switch (status) {
+#define GBS_X(name, value, text) \
+    case name: return text;
+        GBS_STATUS_LIST(GBS_X)
+#undef GBS_X
+    }
+    return "unknown status";
+}
+
+gbs_status gbs_fail(gbs_context *ctx, gbs_status status, const char *format, ...)
+{
+    if (ctx != NULL) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(ctx->message, sizeof ctx->message, format, arguments);
+        va_end(arguments);
+    }
+    return status;
+}
+
+gbs_status gbs_fail_memory(gbs_context *ctx, const char *what, int64_t count, size_t size)
+{
+    return gbs_fail(ctx, GBS_ERROR_MEMORY, "%s: no memory for %lld elements of %zu bytes", what,
+                    (long long)count, size);
+}
