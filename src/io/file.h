@@ -1,0 +1,49 @@
+/* Whole input files, and output files that appear under their name only when complete: they
+ * are written to a temporary in the same directory, synced, closed with every error looked
+ * at, and renamed. */
+#ifndef GBS_IO_FILE_H
+#define GBS_IO_FILE_H
+
+#include "io/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Reads a file, or a pipe to its end, into memory that grows with what really arrives.
+ * Shape: *text [*bytes + 1], the last a 0 that is not counted.
+ * Owns: *text is the caller's, ended by free().
+ * Fails: FILE (missing, a directory, no permission, read error), MEMORY; *text is then NULL. */
+gbs_io_status gbs_file_read(const char *path, char **text, int64_t *bytes, gbs_io_error *error);
+
+/* The first bytes of a file, to recognise it by: reads up to `capacity`, says how many came.
+ * Fails: FILE. */
+gbs_io_status gbs_file_peek(const char *path, unsigned char *start, size_t capacity, size_t *bytes,
+                            gbs_io_error *error);
+
+/* An output file under way.  All zero is a valid, closed one. */
+typedef struct gbs_output {
+    char *path;      /* the final name, symbolic links resolved */
+    char *temporary; /* "<path>.tmp-<process>-<number>", beside it */
+    FILE *stream;    /* open for reading and writing; NULL after gbs_output_open_name */
+} gbs_output;
+
+/* Starts an output file: creates the temporary and opens `stream` on it.  A symbolic link is
+ * followed; a final name that exists and is not a regular file is refused.  An existing file's
+ * permissions are kept, a new one follows the umask.
+ * Owns: *output is ended by exactly one of gbs_output_commit and gbs_output_abandon.
+ * Fails: WRITE, MEMORY; nothing has then been left behind. */
+gbs_io_status gbs_output_open(gbs_output *output, const char *path, gbs_io_error *error);
+
+/* The same, but creates no file: for libraries that create `temporary` themselves. */
+gbs_io_status gbs_output_open_name(gbs_output *output, const char *path, gbs_io_error *error);
+
+/* Makes the file appear: flush, fsync, close, rename, fsync of the directory.  Whatever the
+ * result, *output is closed and all zero afterwards.
+ * Fails: WRITE; the temporary is removed and the final name is as it was. */
+gbs_io_status gbs_output_commit(gbs_output *output, gbs_io_error *error);
+
+/* Removes the temporary; the final name is as it was.  Accepts an all-zero *output. */
+void gbs_output_abandon(gbs_output *output);
+
+#endif
