@@ -1,0 +1,88 @@
+# The front door.  Every build is a CMake preset (CMakePresets.json) in build/PRESET; this file
+# only names the common sequences.  `make help` lists them.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
+# Says and installs what Debian packages are missing; `make INSTALL_PACKAGES=true` leaves that out.
+INSTALL_PACKAGES ?= tools/install_packages.sh
+
+GIBBSITE = build/release/cli/gibbsite
+BUILD = cmake --preset $(1) && cmake --build --preset $(1) --parallel $(JOBS)
+
+.PHONY: help build demo test bench install clean \
+        test-clang test-asan test-tsan test-install test-python test-all coverage lint format
+
+build: packages
+	@$(call BUILD,release)
+
+help:
+	@echo 'make build         build the library, the program and the tests in build/release'
+	@echo 'make demo          build, then sample a model of the 48 contiguous US states'
+	@echo 'make test          build, then run the tests that need Debian packages alone'
+	@echo 'make bench         build and run the benchmarks'
+	@echo 'make install       install below PREFIX ($(PREFIX)), staged in DESTDIR if given'
+	@echo 'make test-clang    the same tests, built by clang'
+	@echo 'make test-asan     the same tests under AddressSanitizer and UBSan'
+	@echo 'make test-tsan     the tests with threads under ThreadSanitizer'
+	@echo 'make test-install  install into a scratch folder and build programs against that copy'
+	@echo 'make test-python   compare with PyTorch and ArviZ in .venv (downloads them)'
+	@echo 'make test-all      all of the tests above, as .ci/run does'
+	@echo 'make coverage      line coverage of the tests; make lint: clang-format and clang-tidy'
+
+.PHONY: packages packages-clang packages-install packages-python packages-lint
+packages:
+	@$(INSTALL_PACKAGES) build
+packages-clang packages-install packages-python packages-lint: packages-%:
+	@$(INSTALL_PACKAGES) build $*
+
+demo: build
+	@tools/demo.sh $(GIBBSITE)
+
+test: build
+	@tools/run_tests.sh release $(JOBS)
+
+test-clang: packages-clang
+	@$(call BUILD,clang)
+	@tools/run_tests.sh clang $(JOBS)
+
+test-asan test-tsan: test-%: packages
+	@$(call BUILD,$*)
+	@tools/run_tests.sh $* $(JOBS)
+
+test-install: packages-install
+	@$(call BUILD,release)
+	@tests/install/test_install.sh build/release
+
+test-python: packages-python
+	@$(call BUILD,release)
+	@tools/test_python.sh build/release
+
+test-all:
+	@.ci/run
+
+coverage: packages
+	@$(call BUILD,coverage)
+	@tools/run_tests.sh coverage $(JOBS)
+	@tools/coverage.sh build/coverage
+
+bench: packages
+	@$(call BUILD,bench)
+	@bench/run.sh build/bench
+
+lint: packages-lint
+	@$(call BUILD,release)
+	@tools/lint.sh build/release
+
+format: packages-lint
+	@git ls-files '*.c' '*.h' ':!third_party' | xargs clang-format -i
+
+# Configured for PREFIX, since the library folder's name depends on it (Debian's multiarch).
+install: packages
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX='$(PREFIX)'
+	@cmake --build --preset release --parallel $(JOBS)
+	@DESTDIR='$(DESTDIR)' cmake --install build/release
+
+clean:
+	rm -rf build

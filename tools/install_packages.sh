@@ -1,0 +1,56 @@
+#!/bin/sh
+# Installs the Debian packages of the groups named, if any is missing; otherwise does nothing and
+# asks no server.  As root it calls apt-get, else sudo; with neither it prints the one line to
+# run and fails.  Elsewhere than on Debian it leaves the packages to the user.
+set -eu
+
+packages_of() {
+    case $1 in
+    build) echo gcc libc6-dev cmake ninja-build pkgconf libcmocka-dev libnetcdf-dev ;;
+    clang) echo clang ;;
+    install) echo g++ binutils ;;
+    python) echo python3 python3-venv ;;
+    lint) echo clang clang-format clang-tidy ;;
+    bench) echo clang python3 python3-venv ;;
+    *)
+        echo "install_packages.sh: no group named '$1'" >&2
+        exit 2
+        ;;
+    esac
+}
+
+installed() {
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+missing=
+for group in "$@"; do
+    for package in $(packages_of "$group"); do
+        installed "$package" || missing="$missing $package"
+    done
+done
+
+if [ -z "$missing" ]; then
+    exit 0
+fi
+if ! command -v apt-get >/dev/null; then
+    echo "This is not a Debian system: the build needs what Debian calls$missing." >&2
+    exit 0
+fi
+
+install="apt-get update && apt-get install -y --no-install-recommends$missing"
+if [ "$(id -u)" = 0 ]; then
+    as_root="sh -c"
+elif command -v sudo >/dev/null; then
+    as_root="sudo sh -c"
+else
+    echo "Packages are missing. As root, run:" >&2
+    echo "$install" >&2
+    exit 1
+fi
+echo "installing:$missing" >&2
+if ! $as_root "export DEBIAN_FRONTEND=noninteractive; $install" >&2; then
+    echo "The packages could not be installed. As root, run:" >&2
+    echo "$install" >&2
+    exit 1
+fi
