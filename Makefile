@@ -31,10 +31,10 @@ help:
 	@echo 'make test-all      all of the tests above, as .ci/run does'
 	@echo 'make coverage      line coverage of the tests; make lint: clang-format and clang-tidy'
 
-.PHONY: packages packages-clang packages-install packages-python packages-lint
+.PHONY: packages packages-clang packages-install packages-python packages-lint packages-coverage
 packages:
 	@$(INSTALL_PACKAGES) build
-packages-clang packages-install packages-python packages-lint: packages-%:
+packages-clang packages-install packages-python packages-lint packages-coverage: packages-%:
 	@$(INSTALL_PACKAGES) build $*
 
 demo: build
@@ -62,7 +62,7 @@ test-python: packages-python
 test-all:
 	@.ci/run
 
-coverage: packages
+coverage: packages-coverage
 	@$(call BUILD,coverage)
 	@tools/run_tests.sh coverage $(JOBS)
 	@tools/coverage.sh build/coverage

@@ -11,6 +11,7 @@ packages_of() {
     install) echo g++ binutils ;;
     python) echo python3 python3-venv ;;
     lint) echo clang clang-format clang-tidy ;;
+    coverage) echo gcovr ;;
     bench) echo clang python3 python3-venv ;;
     *)
         echo "install_packages.sh: no group named '$1'" >&2
