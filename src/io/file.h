@@ -1,6 +1,6 @@
-/* Whole input files, and output files that appear under their name only when complete: they
- * are written to a temporary in the same directory, synced, closed with every error looked
- * at, and renamed. */
+/* Input files and pipes behind one stream of known length, and output files that appear under
+ * their name only when complete: they are written to a temporary in the same directory, synced,
+ * closed with every error looked at, and renamed. */
 #ifndef GBS_IO_FILE_H
 #define GBS_IO_FILE_H
 
@@ -10,16 +10,32 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Reads a file, or a pipe to its end, into memory that grows with what really arrives.
- * Shape: *text [*bytes + 1], the last a 0 that is not counted.
- * Owns: *text is the caller's, ended by free().
- * Fails: FILE (missing, a directory, no permission, read error), MEMORY; *text is then NULL. */
-gbs_io_status gbs_file_read(const char *path, char **text, int64_t *bytes, gbs_io_error *error);
+/* An open input.  A regular file is read as it lies; anything else (a pipe) is first read to
+ * its end into memory that grows with what really arrives, so that `bytes` can be trusted and
+ * `stream` can seek in both cases.  All zero is a valid, closed one. */
+typedef struct gbs_input {
+    const char *path; /* the caller's, for messages; must outlive the input */
+    FILE *stream;
+    int64_t bytes; /* length of the whole input */
+    char *memory;  /* of a pipe; else NULL */
+} gbs_input;
 
-/* The first bytes of a file, to recognise it by: reads up to `capacity`, says how many came.
- * Fails: FILE. */
-gbs_io_status gbs_file_peek(const char *path, unsigned char *start, size_t capacity, size_t *bytes,
-                            gbs_io_error *error);
+/* Owns: *input is ended by gbs_input_close.
+ * Fails: FILE (missing, a directory, no permission, read error), MEMORY; *input is then all
+ * zero. */
+gbs_io_status gbs_input_open(gbs_input *input, const char *path, gbs_io_error *error);
+
+void gbs_input_close(gbs_input *input); /* accepts an all-zero input; leaves it so */
+
+/* Reads exactly n bytes from `offset`.  Fails: FILE (read error), CONTENT (the file is
+ * shorter). */
+gbs_io_status gbs_input_read(gbs_input *input, int64_t offset, void *to, int64_t n,
+                             gbs_io_error *error);
+
+/* Reads the whole input.  Shape: *text [bytes + 1], the last a 0 that is not counted.
+ * Owns: *text is the caller's, ended by free().
+ * Fails: FILE, MEMORY, CONTENT (a zero byte: not a text file); *text is then NULL. */
+gbs_io_status gbs_input_text(gbs_input *input, char **text, gbs_io_error *error);
 
 /* An output file under way.  All zero is a valid, closed one. */
 typedef struct gbs_output {

@@ -5,6 +5,7 @@
 #define GBS_IO_MATRIX_MARKET_H
 
 #include "io/error.h"
+#include "io/file.h"
 
 #include <stdint.h>
 
@@ -28,6 +29,9 @@ typedef struct gbs_mtx {
  * of range, words that are not numbers, anything after a number, a symmetric file that is not
  * square or holds both halves of a pair.  *out is then all zero. */
 gbs_io_status gbs_mtx_read(const char *path, gbs_mtx *out, gbs_io_error *error);
+
+/* The same from an input that is already open. */
+gbs_io_status gbs_mtx_read_input(gbs_input *input, gbs_mtx *out, gbs_io_error *error);
 
 /* Makes the dense matrix.  Shape: *dense [rows, columns], row-major.
  * Owns: *dense is the caller's, ended by free().  Fails: MEMORY (also where the size does

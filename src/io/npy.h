@@ -6,10 +6,13 @@
 #include "gibbsite/gibbsite.h"
 #include "io/array.h"
 #include "io/error.h"
+#include "io/file.h"
 
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
+
+#define GBS_NPY_MAGIC "\x93NUMPY"
+#define GBS_NPY_MAGIC_BYTES 6
 
 /* Element kinds that have an exact image in float or double. */
 typedef enum gbs_npy_kind {
@@ -39,10 +42,12 @@ typedef struct gbs_npy_header {
  * size is compared first, and a pipe's array grows with what arrives. */
 gbs_io_status gbs_npy_read(const char *path, gbs_array *out, gbs_io_error *error);
 
-/* Reads and checks the header at the start of `stream`, which is left at the first element.
+/* The same from an input that is already open. */
+gbs_io_status gbs_npy_read_input(gbs_input *input, gbs_array *out, gbs_io_error *error);
+
+/* Reads and checks the header, and that the input is exactly as long as it says.
  * Fails: FILE, CONTENT. */
-gbs_io_status gbs_npy_read_header(FILE *stream, const char *path, gbs_npy_header *out,
-                                  gbs_io_error *error);
+gbs_io_status gbs_npy_read_header(gbs_input *input, gbs_npy_header *out, gbs_io_error *error);
 
 /* Turns `count` elements as they lie in the file into double, or float for F32: the type
  * gbs_npy_type gives.  `first` is the index of the first one in the file, for the message.

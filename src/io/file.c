@@ -1,0 +1,258 @@
+/* Input streams of known length, and output files that replace their target only by a rename
+ * of a complete, synced temporary (POSIX rename is atomic on one file system, which is why the
+ * temporary lies in the target's own directory). */
+#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700 /* realpath */
+
+#include "io/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Reads a stream of unknown length to its end. */
+static gbs_io_status slurp(FILE *stream, const char *path, char **memory, int64_t *bytes,
+                           gbs_io_error *error)
+{
+    size_t capacity = 65536, used = 0;
+    char *block = malloc(capacity);
+    if (!block)
+        return gbs_io_fail_memory(error, path, (int64_t)capacity, 1);
+    for (;;) {
+        used += fread(block + used, 1, capacity - used, stream);
+        if (used < capacity)
+            break;
+        char *larger = capacity <= INT64_MAX / 4 ? realloc(block, 2 * capacity) : NULL;
+        if (!larger) {
+            free(block);
+            return gbs_io_fail_memory(error, path, (int64_t)capacity, 2);
+        }
+        block = larger;
+        capacity *= 2;
+    }
+    if (ferror(stream)) {
+        free(block);
+        return gbs_io_fail(error, GBS_IO_FILE, path, "cannot be read: %s", strerror(errno));
+    }
+    *memory = block;
+    *bytes = (int64_t)used;
+    return GBS_IO_OK;
+}
+
+gbs_io_status gbs_input_open(gbs_input *input, const char *path, gbs_io_error *error)
+{
+    *input = (gbs_input){.path = path};
+    FILE *stream = fopen(path, "rb");
+    struct stat about;
+    if (!stream || fstat(fileno(stream), &about) != 0) {
+        gbs_io_fail(error, GBS_IO_FILE, path, "cannot be opened: %s", strerror(errno));
+        if (stream)
+            fclose(stream);
+        return GBS_IO_FILE;
+    }
+    if (S_ISREG(about.st_mode)) {
+        input->stream = stream;
+        input->bytes = (int64_t)about.st_size;
+        return GBS_IO_OK;
+    }
+    gbs_io_status status = slurp(stream, path, &input->memory, &input->bytes, error);
+    fclose(stream);
+    if (status)
+        return status;
+    /* fmemopen may refuse a size of 0; one byte that `bytes` does not count is harmless. */
+    input->stream = fmemopen(input->memory, input->bytes ? (size_t)input->bytes : 1, "rb");
+    if (!input->stream) {
+        gbs_input_close(input);
+        return gbs_io_fail_memory(error, path, 1, BUFSIZ);
+    }
+    return GBS_IO_OK;
+}
+
+void gbs_input_close(gbs_input *input)
+{
+    if (input->stream)
+        fclose(input->stream);
+    free(input->memory);
+    *input = (gbs_input){0};
+}
+
+gbs_io_status gbs_input_read(gbs_input *input, int64_t offset, void *to, int64_t n,
+                             gbs_io_error *error)
+{
+    if (offset > input->bytes || n > input->bytes - offset)
+        return gbs_io_fail(error, GBS_IO_CONTENT, input->path,
+                           "ends after %" PRId64 " bytes, %" PRId64 " are needed", input->bytes,
+                           offset + n);
+    if (fseeko(input->stream, (off_t)offset, SEEK_SET) == 0 &&
+        fread(to, 1, (size_t)n, input->stream) == (size_t)n)
+        return GBS_IO_OK;
+    if (feof(input->stream))
+        return gbs_io_fail_byte(error, GBS_IO_CONTENT, input->path, offset,
+                                "the file has become shorter while it was read");
+    return gbs_io_fail_byte(error, GBS_IO_FILE, input->path, offset, "cannot be read: %s",
+                            strerror(errno));
+}
+
+gbs_io_status gbs_input_text(gbs_input *input, char **text, gbs_io_error *error)
+{
+    *text = NULL;
+    char *block = input->bytes < INT64_MAX ? malloc((size_t)input->bytes + 1) : NULL;
+    if (!block)
+        return gbs_io_fail_memory(error, input->path, input->bytes, 1);
+    gbs_io_status status = gbs_input_read(input, 0, block, input->bytes, error);
+    block[input->bytes] = 0;
+    const char *zero = status ? NULL : memchr(block, 0, (size_t)input->bytes);
+    if (zero)
+        status = gbs_io_fail_byte(error, GBS_IO_CONTENT, input->path, zero - block,
+                                  "is zero: not a text file");
+    if (status) {
+        free(block);
+        return status;
+    }
+    *text = block;
+    return GBS_IO_OK;
+}
+
+/* The name to write under: the path itself, or what a symbolic link points to, so that the
+ * rename replaces the file and not the link.  NULL with errno set on failure. */
+static char *final_name(const char *path)
+{
+    struct stat about;
+    if (lstat(path, &about) == 0 && S_ISLNK(about.st_mode))
+        return realpath(path, NULL);
+    char *copy = malloc(strlen(path) + 1);
+    return copy ? strcpy(copy, path) : NULL;
+}
+
+static gbs_io_status choose_names(gbs_output *output, const char *path, gbs_io_error *error)
+{
+    static const int suffix_bytes = 64;
+    *output = (gbs_output){0};
+    if (!*path)
+        return gbs_io_fail(error, GBS_IO_WRITE, "output", "the file name is empty");
+    output->path = final_name(path);
+    if (!output->path)
+        return gbs_io_fail(error, GBS_IO_WRITE, path, "cannot be written: %s", strerror(errno));
+    struct stat about;
+    if (stat(output->path, &about) == 0 && !S_ISREG(about.st_mode)) {
+        gbs_output_abandon(output);
+        return gbs_io_fail(error, GBS_IO_WRITE, path,
+                           "cannot be written: exists and is not a regular file");
+    }
+    size_t bytes = strlen(output->path) + (size_t)suffix_bytes;
+    output->temporary = malloc(bytes);
+    if (!output->temporary) {
+        gbs_output_abandon(output);
+        return gbs_io_fail_memory(error, path, (int64_t)bytes, 1);
+    }
+    for (int number = 0;; number++) {
+        snprintf(output->temporary, bytes, "%s.tmp-%ld-%d", output->path, (long)getpid(), number);
+        if (lstat(output->temporary, &about) != 0)
+            return GBS_IO_OK;
+    }
+}
+
+gbs_io_status gbs_output_open_name(gbs_output *output, const char *path, gbs_io_error *error)
+{
+    return choose_names(output, path, error);
+}
+
+gbs_io_status gbs_output_open(gbs_output *output, const char *path, gbs_io_error *error)
+{
+    gbs_io_status status = choose_names(output, path, error);
+    if (status)
+        return status;
+    int file = open(output->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    output->stream = file >= 0 ? fdopen(file, "w+b") : NULL;
+    if (output->stream)
+        return GBS_IO_OK;
+    gbs_io_fail(error, GBS_IO_WRITE, output->temporary, "cannot be created: %s", strerror(errno));
+    if (file >= 0)
+        close(file);
+    else /* not ours to remove */
+        output->temporary[0] = 0;
+    gbs_output_abandon(output);
+    return GBS_IO_WRITE;
+}
+
+/* A directory that cannot be opened or synced (some file systems refuse) does not undo a
+ * rename that has happened, so this has no result. */
+static void sync_directory(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t bytes = slash ? (size_t)(slash - path) + 1 : 1;
+    char *directory = malloc(bytes + 1);
+    if (!directory)
+        return;
+    memcpy(directory, slash ? path : ".", bytes);
+    directory[bytes] = 0;
+    int file = open(directory, O_RDONLY | O_CLOEXEC);
+    free(directory);
+    if (file < 0)
+        return;
+    fsync(file);
+    close(file);
+}
+
+/* Data and permissions of the temporary: an existing target's permissions carry over.  Returns
+ * 0, or -1 with errno set. */
+static int sync_file(int file, const char *path)
+{
+    struct stat about;
+    if (stat(path, &about) == 0 && fchmod(file, about.st_mode & 07777) != 0 && errno != EPERM)
+        return -1;
+    return fsync(file);
+}
+
+static int sync_and_close(gbs_output *output)
+{
+    int failed, saved;
+    if (output->stream) {
+        failed = fflush(output->stream) != 0 || sync_file(fileno(output->stream), output->path);
+        saved = errno;
+        FILE *stream = output->stream;
+        output->stream = NULL;
+        if (fclose(stream) != 0 && !failed)
+            return -1;
+    } else {
+        int file = open(output->temporary, O_RDWR | O_CLOEXEC);
+        if (file < 0)
+            return -1;
+        failed = sync_file(file, output->path);
+        saved = errno;
+        if (close(file) != 0 && !failed)
+            return -1;
+    }
+    errno = saved;
+    return failed ? -1 : 0;
+}
+
+gbs_io_status gbs_output_commit(gbs_output *output, gbs_io_error *error)
+{
+    gbs_io_status status = GBS_IO_OK;
+    if (sync_and_close(output) != 0 || rename(output->temporary, output->path) != 0)
+        status = gbs_io_fail(error, GBS_IO_WRITE, output->path, "cannot be written: %s",
+                             strerror(errno));
+    else {
+        output->temporary[0] = 0;
+        sync_directory(output->path);
+    }
+    gbs_output_abandon(output);
+    return status;
+}
+
+void gbs_output_abandon(gbs_output *output)
+{
+    if (output->stream)
+        fclose(output->stream);
+    if (output->temporary && output->temporary[0])
+        unlink(output->temporary);
+    free(output->temporary);
+    free(output->path);
+    *output = (gbs_output){0};
+}
