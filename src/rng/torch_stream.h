@@ -7,13 +7,15 @@
 
 /* ---- torch on the CPU: mt19937, vectorised Box-Muller for n >= 16, pairs below ---- */
 typedef struct gbs_torch_cpu {
-    uint64_t seed;         /* as torch reports it: initial_seed() */
+    uint64_t seed; /* as torch reports it: initial_seed() */
     uint32_t words[624];
-    int32_t left;          /* torch's own counters, see numerics: after m words */
+    int32_t left; /* torch's own counters, see numerics: after m words */
     uint64_t next;
     int32_t seeded;
-    int32_t has_normal;    /* kept second half of a pair, for calls with n < 16 */
+    int32_t has_normal; /* kept second half of a pair, for calls with n < 16 */
     double normal;
+    int32_t has_float_normal; /* torch's float twin of it: randn never uses it, the state has it */
+    uint32_t float_normal;    /* its bits */
 } gbs_torch_cpu;
 
 void gbs_torch_cpu_seed(gbs_torch_cpu *generator, uint64_t seed);
