@@ -38,6 +38,9 @@ gbs_status gbs_fail_memory(gbs_context *ctx, const char *what, int64_t count, si
 void gbs_float_enter(fenv_t *saved);
 void gbs_float_leave(const fenv_t *saved);
 
-static inline size_t gbs_type_size(gbs_type type) { return type == GBS_F32 ? sizeof(float) : sizeof(double); }
+static inline size_t gbs_type_size(gbs_type type)
+{
+    return type == GBS_F32 ? sizeof(float) : sizeof(double);
+}
 
 #endif

@@ -16,7 +16,7 @@ const char *gbs_version(void)
 const char *gbs_status_name(gbs_status status)
 {
     switch (status) {
-#define GBS_X(name, value, text) \
+#define GBS_X(name, value, text)                                                                   \
     case name: return #name;
         GBS_STATUS_LIST(GBS_X)
 #undef GBS_X
@@ -27,7 +27,7 @@ const char *gbs_status_name(gbs_status status)
 const char *gbs_status_text(gbs_status status)
 {
     switch (status) {
-#define GBS_X(name, value, text) \
+#define GBS_X(name, value, text)                                                                   \
     case name: return text;
         GBS_STATUS_LIST(GBS_X)
 #undef GBS_X

@@ -1,0 +1,75 @@
+/* The seam between the sampler and the code that does the arithmetic: a table of a few coarse
+ * functions per instruction set.  The scalar table is the reference; every other one must give
+ * the same bits.
+ *
+ * Chains are handled in blocks of `width` (wide or narrow): a block's state is x[k][lane],
+ * k the place in visiting order, lane the chain within the block; noise is z[site][lane] in
+ * storage order, rows z_row elements apart.  All rows are aligned to GBS_ALIGNMENT when width
+ * is at least a vector. */
+#ifndef GBS_BACKEND_BACKEND_H
+#define GBS_BACKEND_BACKEND_H
+
+#include "core/internal.h"
+
+/* Purposes of native words (counter word 3). */
+enum { GBS_PURPOSE_SITE = 0, GBS_PURPOSE_START = 1, GBS_PURPOSE_EXACT = 5 };
+
+/* Normals of the native stream for all sites of a block of consecutive chains. */
+typedef struct gbs_normals_job {
+    uint64_t seed;
+    uint64_t sweep; /* stream sweep number, < 2^48 */
+    int32_t purpose;
+    int64_t chain; /* global number of lane 0 */
+    int64_t sites;
+    void *z; /* [sites][width] */
+    int64_t z_row;
+} gbs_normals_job;
+
+/* One pass over a block's sites in one direction.
+ *
+ * `panels` holds the coefficients in the order in which they are used.  Rows are taken in
+ * groups of `rows`, the last group having what is left.  Group of R rows at places p .. p+R-1:
+ *     for each row: start (s, c, and for w != 1 its A_ii); solving: the divisor L_ii
+ *     sweeps: row by row, its coefficients of the old values at places p+q+1 .. p+R-1
+ *     sweeps: for each place k = p+R .. D-1, old values: R coefficients
+ *     for each place k = 0 .. p-1, new values: R coefficients
+ *     for q = 0 .. R-2: coefficients of the new value at p+q in rows p+q+1 .. p+R-1 */
+typedef struct gbs_pass_job {
+    int64_t dim;
+    const void *panels;
+    const int64_t *site; /* [D] site at each place, in this pass's visiting order */
+    void *x;             /* row of place 0 */
+    int64_t x_step;      /* elements from one place to the next; negative backwards */
+    const void *z;
+    int64_t z_row;
+    int relaxed; /* w != 1: rows carry A_ii */
+} gbs_pass_job;
+
+typedef void (*gbs_normals_function)(const gbs_normals_job *job);
+typedef void (*gbs_pass_function)(const gbs_pass_job *job);
+
+/* Kernels of one element type and one block width. */
+typedef struct gbs_block_kernels {
+    int32_t width;
+    int32_t rows; /* rows in a group: what `panels` must be packed for */
+    gbs_normals_function normals;
+    gbs_pass_function sweep;
+    gbs_pass_function solve; /* back substitution: r = z, minus earlier places, over L_ii */
+} gbs_block_kernels;
+
+typedef struct gbs_kernels {
+    const char *sweep_name[2]; /* by type, as tests and bench print it */
+    gbs_block_kernels wide[2]; /* by type */
+    gbs_block_kernels narrow[2];
+} gbs_kernels;
+
+/* The CPU's tables, each in its own file with its own compile flags. */
+extern const gbs_kernels gbs_kernels_scalar;
+extern const gbs_kernels gbs_kernels_scalar_fma;
+extern const gbs_kernels gbs_kernels_avx2;
+extern const gbs_kernels gbs_kernels_avx512;
+
+/* The table of an available instruction set. */
+const gbs_kernels *gbs_cpu_kernels(gbs_isa isa);
+
+#endif

@@ -1,0 +1,9 @@
+/* The reference kernels: one chain at a time, in plain C.  Built as it is, fma() is libm's:
+ * right everywhere, slow where the processor lacks the instruction. */
+#include "rng/vocab_scalar.h"
+
+#define WIDE_VECTORS 1
+#define WIDE_ROWS 1
+#define NARROW_ROWS 1
+#define KERNEL_NAME(idea) idea##_scalar
+#include "backend/cpu/kernels_body.h"

@@ -1,0 +1,85 @@
+/* The AVX-512 vocabulary (F, DQ, VL, BW): 16 float or 8 double lanes.  See vocab_scalar.h. */
+#ifndef GBS_RNG_VOCAB_AVX512_H
+#define GBS_RNG_VOCAB_AVX512_H
+
+#include <immintrin.h>
+#include <stdint.h>
+
+#define GBS_INLINE static inline
+
+#define VF_LANES 16
+#define VD_LANES 8
+#define V_HALVES 2
+
+typedef __m512 vf;
+typedef __m512i vw;
+typedef __m512d vd;
+typedef __m512i vq;
+
+GBS_INLINE vf vf_set1(float a) { return _mm512_set1_ps(a); }
+GBS_INLINE vf vf_load(const float *p) { return _mm512_load_ps(p); }
+GBS_INLINE void vf_store(float *p, vf a) { _mm512_store_ps(p, a); }
+GBS_INLINE vf vf_add(vf a, vf b) { return _mm512_add_ps(a, b); }
+GBS_INLINE vf vf_sub(vf a, vf b) { return _mm512_sub_ps(a, b); }
+GBS_INLINE vf vf_mul(vf a, vf b) { return _mm512_mul_ps(a, b); }
+GBS_INLINE vf vf_div(vf a, vf b) { return _mm512_div_ps(a, b); }
+GBS_INLINE vf vf_fma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
+GBS_INLINE vf vf_nfma(vf a, vf b, vf c) { return _mm512_fnmadd_ps(a, b, c); }
+GBS_INLINE vf vf_sqrt(vf a) { return _mm512_sqrt_ps(a); }
+GBS_INLINE vf vf_floor_at(vf a, float low) { return _mm512_max_ps(a, _mm512_set1_ps(low)); }
+GBS_INLINE vw vf_bits(vf a) { return _mm512_castps_si512(a); }
+GBS_INLINE vf vf_from_bits(vw a) { return _mm512_castsi512_ps(a); }
+GBS_INLINE vf vf_from_unsigned(vw a) { return _mm512_cvtepu32_ps(a); }
+GBS_INLINE vf vf_from_signed(vw a) { return _mm512_cvtepi32_ps(a); }
+GBS_INLINE vf vf_select_by_sign(vw mask, vf clear, vf set)
+{
+    return _mm512_mask_blend_ps(_mm512_movepi32_mask(mask), clear, set);
+}
+
+GBS_INLINE vw vw_set1(uint32_t a) { return _mm512_set1_epi32((int)a); }
+GBS_INLINE vw vw_add(vw a, vw b) { return _mm512_add_epi32(a, b); }
+GBS_INLINE vw vw_sub(vw a, vw b) { return _mm512_sub_epi32(a, b); }
+GBS_INLINE vw vw_and(vw a, vw b) { return _mm512_and_si512(a, b); }
+GBS_INLINE vw vw_or(vw a, vw b) { return _mm512_or_si512(a, b); }
+GBS_INLINE vw vw_xor(vw a, vw b) { return _mm512_xor_si512(a, b); }
+GBS_INLINE vw vw_shl(vw a, int n) { return _mm512_slli_epi32(a, (unsigned)n); }
+
+GBS_INLINE vd vd_set1(double a) { return _mm512_set1_pd(a); }
+GBS_INLINE vd vd_load(const double *p) { return _mm512_load_pd(p); }
+GBS_INLINE void vd_store(double *p, vd a) { _mm512_store_pd(p, a); }
+GBS_INLINE vd vd_add(vd a, vd b) { return _mm512_add_pd(a, b); }
+GBS_INLINE vd vd_sub(vd a, vd b) { return _mm512_sub_pd(a, b); }
+GBS_INLINE vd vd_mul(vd a, vd b) { return _mm512_mul_pd(a, b); }
+GBS_INLINE vd vd_div(vd a, vd b) { return _mm512_div_pd(a, b); }
+GBS_INLINE vd vd_fma(vd a, vd b, vd c) { return _mm512_fmadd_pd(a, b, c); }
+GBS_INLINE vd vd_nfma(vd a, vd b, vd c) { return _mm512_fnmadd_pd(a, b, c); }
+GBS_INLINE vd vd_sqrt(vd a) { return _mm512_sqrt_pd(a); }
+GBS_INLINE vd vd_floor_at(vd a, double low) { return _mm512_max_pd(a, _mm512_set1_pd(low)); }
+GBS_INLINE vq vd_bits(vd a) { return _mm512_castpd_si512(a); }
+GBS_INLINE vd vd_from_bits(vq a) { return _mm512_castsi512_pd(a); }
+GBS_INLINE vd vd_from_unsigned(vq a) { return _mm512_cvtepu64_pd(a); }
+GBS_INLINE vd vd_from_signed(vq a) { return _mm512_cvtepi64_pd(a); }
+GBS_INLINE vd vd_select_by_sign(vq mask, vd clear, vd set)
+{
+    return _mm512_mask_blend_pd(_mm512_movepi64_mask(mask), clear, set);
+}
+
+GBS_INLINE vq vq_set1(uint64_t a) { return _mm512_set1_epi64((long long)a); }
+GBS_INLINE vq vq_iota(void) { return _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0); }
+GBS_INLINE vq vq_add(vq a, vq b) { return _mm512_add_epi64(a, b); }
+GBS_INLINE vq vq_sub(vq a, vq b) { return _mm512_sub_epi64(a, b); }
+GBS_INLINE vq vq_and(vq a, vq b) { return _mm512_and_si512(a, b); }
+GBS_INLINE vq vq_or(vq a, vq b) { return _mm512_or_si512(a, b); }
+GBS_INLINE vq vq_xor(vq a, vq b) { return _mm512_xor_si512(a, b); }
+GBS_INLINE vq vq_xor3(vq a, vq b, vq c) { return _mm512_ternarylogic_epi64(a, b, c, 0x96); }
+GBS_INLINE vq vq_shl(vq a, int n) { return _mm512_slli_epi64(a, (unsigned)n); }
+GBS_INLINE vq vq_shr(vq a, int n) { return _mm512_srli_epi64(a, (unsigned)n); }
+GBS_INLINE vq vq_mul_low(vq a, vq b) { return _mm512_mul_epu32(a, b); }
+
+/* Half h holds lanes h, h + 2, h + 4, ...: its lane i is the vw's lane 2 i + h. */
+GBS_INLINE vw vw_join(const vq halves[V_HALVES])
+{
+    return _mm512_mask_shuffle_epi32(halves[0], 0xAAAA, halves[1], _MM_PERM_CCAA);
+}
+
+#endif

@@ -1,0 +1,112 @@
+/* The scalar vocabulary: one lane.  philox.h, normal.h and sweep_body.h are written once, in
+ * the words below; each instruction set supplies a header like this one.  This one defines the
+ * bits: the others must agree with it.
+ *
+ *   vf  float lanes        vw  uint32_t lanes, as many as vf
+ *   vd  double lanes       vq  uint64_t lanes, as many as vd
+ *
+ * Every operation is exact or rounded once, to nearest even. */
+#ifndef GBS_RNG_VOCAB_SCALAR_H
+#define GBS_RNG_VOCAB_SCALAR_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifndef GBS_INLINE
+#define GBS_INLINE static inline
+#endif
+
+#define VF_LANES 1
+#define VD_LANES 1
+#define V_HALVES 1 /* vq vectors that hold the lanes of one vw */
+
+typedef float vf;
+typedef uint32_t vw;
+typedef double vd;
+typedef uint64_t vq;
+
+/* float */
+GBS_INLINE vf vf_set1(float a) { return a; }
+GBS_INLINE vf vf_load(const float *p) { return *p; }
+GBS_INLINE void vf_store(float *p, vf a) { *p = a; }
+GBS_INLINE vf vf_add(vf a, vf b) { return a + b; }
+GBS_INLINE vf vf_sub(vf a, vf b) { return a - b; }
+GBS_INLINE vf vf_mul(vf a, vf b) { return a * b; }
+GBS_INLINE vf vf_div(vf a, vf b) { return a / b; }
+GBS_INLINE vf vf_fma(vf a, vf b, vf c) { return fmaf(a, b, c); }   /* a b + c */
+GBS_INLINE vf vf_nfma(vf a, vf b, vf c) { return fmaf(-a, b, c); } /* c - a b */
+GBS_INLINE vf vf_sqrt(vf a) { return sqrtf(a); }
+GBS_INLINE vf vf_floor_at(vf a, float low) { return a < low ? low : a; }
+GBS_INLINE vw vf_bits(vf a)
+{
+    vw w;
+    memcpy(&w, &a, sizeof w);
+    return w;
+}
+GBS_INLINE vf vf_from_bits(vw a)
+{
+    vf f;
+    memcpy(&f, &a, sizeof f);
+    return f;
+}
+GBS_INLINE vf vf_from_unsigned(vw a) { return (float)a; }
+GBS_INLINE vf vf_from_signed(vw a) { return (float)(int32_t)a; }
+GBS_INLINE vf vf_select_by_sign(vw mask, vf clear, vf set) { return mask >> 31 ? set : clear; }
+
+/* 32-bit words */
+GBS_INLINE vw vw_set1(uint32_t a) { return a; }
+GBS_INLINE vw vw_add(vw a, vw b) { return a + b; }
+GBS_INLINE vw vw_sub(vw a, vw b) { return a - b; }
+GBS_INLINE vw vw_and(vw a, vw b) { return a & b; }
+GBS_INLINE vw vw_or(vw a, vw b) { return a | b; }
+GBS_INLINE vw vw_xor(vw a, vw b) { return a ^ b; }
+GBS_INLINE vw vw_shl(vw a, int n) { return a << n; }
+
+/* double */
+GBS_INLINE vd vd_set1(double a) { return a; }
+GBS_INLINE vd vd_load(const double *p) { return *p; }
+GBS_INLINE void vd_store(double *p, vd a) { *p = a; }
+GBS_INLINE vd vd_add(vd a, vd b) { return a + b; }
+GBS_INLINE vd vd_sub(vd a, vd b) { return a - b; }
+GBS_INLINE vd vd_mul(vd a, vd b) { return a * b; }
+GBS_INLINE vd vd_div(vd a, vd b) { return a / b; }
+GBS_INLINE vd vd_fma(vd a, vd b, vd c) { return fma(a, b, c); }
+GBS_INLINE vd vd_nfma(vd a, vd b, vd c) { return fma(-a, b, c); }
+GBS_INLINE vd vd_sqrt(vd a) { return sqrt(a); }
+GBS_INLINE vd vd_floor_at(vd a, double low) { return a < low ? low : a; }
+GBS_INLINE vq vd_bits(vd a)
+{
+    vq q;
+    memcpy(&q, &a, sizeof q);
+    return q;
+}
+GBS_INLINE vd vd_from_bits(vq a)
+{
+    vd d;
+    memcpy(&d, &a, sizeof d);
+    return d;
+}
+/* Both conversions are exact where they are used: at most 53 significant bits. */
+GBS_INLINE vd vd_from_unsigned(vq a) { return (double)a; }
+GBS_INLINE vd vd_from_signed(vq a) { return (double)(int64_t)a; }
+GBS_INLINE vd vd_select_by_sign(vq mask, vd clear, vd set) { return mask >> 63 ? set : clear; }
+
+/* 64-bit words */
+GBS_INLINE vq vq_set1(uint64_t a) { return a; }
+GBS_INLINE vq vq_iota(void) { return 0; }
+GBS_INLINE vq vq_add(vq a, vq b) { return a + b; }
+GBS_INLINE vq vq_sub(vq a, vq b) { return a - b; }
+GBS_INLINE vq vq_and(vq a, vq b) { return a & b; }
+GBS_INLINE vq vq_or(vq a, vq b) { return a | b; }
+GBS_INLINE vq vq_xor(vq a, vq b) { return a ^ b; }
+GBS_INLINE vq vq_xor3(vq a, vq b, vq c) { return a ^ b ^ c; }
+GBS_INLINE vq vq_shl(vq a, int n) { return a << n; }
+GBS_INLINE vq vq_shr(vq a, int n) { return a >> n; }
+/* The 64-bit product of the low halves; the high halves are ignored. */
+GBS_INLINE vq vq_mul_low(vq a, vq b) { return (uint64_t)(uint32_t)a * (uint32_t)b; }
+
+/* The vw whose lane V_HALVES i + h is the low half of lane i of halves[h]. */
+GBS_INLINE vw vw_join(const vq halves[V_HALVES]) { return (vw)halves[0]; }
+
+#endif

@@ -1,0 +1,74 @@
+/* Means and sums of squares per chain and site by Welford's recurrence (Technometrics 4, 1962),
+ * merged over chains by Chan, Golub and LeVeque's formula (1983), always in ascending order of
+ * chains and once, at the end: batches, threads and resumes keep the bits. */
+#include "sampler/sampler_internal.h"
+
+#include <math.h>
+
+gbs_status gbs_moments_create(gbs_context *ctx, int64_t chains, int64_t dim, gbs_moments **out)
+{
+    if (ctx == NULL || out == NULL)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "moments: context and out must not be NULL");
+    *out = NULL;
+    if (chains < 1 || dim < 1 || chains > INT64_MAX / dim)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "moments: %lld chains of %lld sites",
+                        (long long)chains, (long long)dim);
+    gbs_moments *const moments = gbs_memory_take(&ctx->allocator, 1, sizeof *moments);
+    if (moments == NULL)
+        return gbs_fail_memory(ctx, "moments", 1, sizeof *moments);
+    moments->allocator = ctx->allocator;
+    moments->chains = chains;
+    moments->dim = dim;
+    moments->mean = gbs_memory_take(&ctx->allocator, chains * dim, sizeof(double));
+    moments->m2 = gbs_memory_take(&ctx->allocator, chains * dim, sizeof(double));
+    if (moments->mean == NULL || moments->m2 == NULL) {
+        gbs_moments_destroy(moments);
+        return gbs_fail_memory(ctx, "moments", chains * dim, sizeof(double));
+    }
+    *out = moments;
+    return GBS_OK;
+}
+
+void gbs_moments_destroy(gbs_moments *moments)
+{
+    if (moments == NULL)
+        return;
+    const gbs_allocator allocator = moments->allocator;
+    gbs_memory_give(&allocator, moments->mean);
+    gbs_memory_give(&allocator, moments->m2);
+    gbs_memory_give(&allocator, moments);
+}
+
+int64_t gbs_moments_count(const gbs_moments *moments)
+{
+    return moments->count;
+}
+
+const double *gbs_moments_mean(const gbs_moments *moments)
+{
+    return moments->mean;
+}
+
+const double *gbs_moments_m2(const gbs_moments *moments)
+{
+    return moments->m2;
+}
+
+void gbs_moments_merged(const gbs_moments *moments, double *mean, double *variance)
+{
+    const double each = (double)moments->count;
+    for (int64_t i = 0; i < moments->dim; ++i) {
+        double n = each, m = moments->mean[i], m2 = moments->m2[i];
+        for (int64_t c = 1; c < moments->chains && moments->count > 0; ++c) {
+            const int64_t at = c * moments->dim + i;
+            const double delta = moments->mean[at] - m, total = n + each;
+            m += delta * each / total;
+            m2 += moments->m2[at] + delta * delta * n * each / total;
+            n = total;
+        }
+        if (mean != NULL)
+            mean[i] = moments->count > 0 ? m : NAN;
+        if (variance != NULL)
+            variance[i] = n > 1 ? m2 / (n - 1) : NAN;
+    }
+}

@@ -1,0 +1,138 @@
+/* Where a pass's normals come from.  The native stream and torch's CUDA stream are functions of
+ * place and chain, so each block draws its own; torch's CPU generator is one sequence over all
+ * chains, so a whole pass is drawn at once, site by site in the order of visit. */
+#include "sampler/sampler_internal.h"
+
+#include <string.h>
+
+/* Sweeps that the native stream can number, and uint48 limits of its other words. */
+#define STREAM_SWEEPS ((int64_t)1 << 48)
+
+uint64_t gbs_stream_sweep(const gbs_sampler *sampler, int64_t done, int half)
+{
+    return (uint64_t)(sampler->first_sweep + done) * (uint64_t)sampler->passes + (uint64_t)half;
+}
+
+int gbs_noise_is_sequential(const gbs_sampler *sampler)
+{
+    return sampler->stream.kind == GBS_STREAM_TORCH_CPU;
+}
+
+gbs_status gbs_noise_check(const gbs_sampler *sampler, int64_t sweeps)
+{
+    gbs_context *const ctx = sampler->ctx;
+    const int64_t last = STREAM_SWEEPS / sampler->passes;
+    const int64_t next = sampler->first_sweep + sampler->done;
+    if (sweeps > last - next)
+        return gbs_fail(ctx, GBS_ERROR_LIMIT,
+                        "sweeps: %lld more after sweep number %lld; the stream ends at %lld",
+                        (long long)sweeps, (long long)next, (long long)last);
+    const int64_t given = sampler->stream.noise_sweeps / sampler->passes;
+    if (sampler->stream.kind == GBS_STREAM_GIVEN && sweeps > given - sampler->done)
+        return gbs_fail(ctx, GBS_ERROR_EXHAUSTED,
+                        "sweeps: %lld more after %lld done, but the given noise is for %lld",
+                        (long long)sweeps, (long long)sampler->done, (long long)given);
+    return GBS_OK;
+}
+
+/* Call p of a pass goes to the site visited p-th; exact draws take the sites in order. */
+static int64_t site_of_call(const gbs_sampler *sampler, int half, int64_t call)
+{
+    return sampler->method == GBS_METHOD_EXACT ? call : sampler->pass[half].site[call];
+}
+
+void gbs_noise_draw_pass(gbs_sampler *sampler, int half)
+{
+    for (int64_t call = 0; call < sampler->dim; ++call) {
+        const int64_t row = site_of_call(sampler, half, call) * sampler->padded_chains;
+        if (sampler->type == GBS_F32)
+            gbs_torch_cpu_randn_f32(sampler->torch_cpu, sampler->chains,
+                                    (float *)sampler->noise + row, 1);
+        else
+            gbs_torch_cpu_randn_f64(sampler->torch_cpu, sampler->chains,
+                                    (double *)sampler->noise + row, 1);
+    }
+}
+
+static void draw_native(gbs_sampler *sampler, const gbs_block *block, uint64_t sweep)
+{
+    const gbs_normals_job job = {
+        .seed = sampler->seed,
+        .sweep = sweep,
+        .purpose = sampler->method == GBS_METHOD_EXACT ? GBS_PURPOSE_EXACT : GBS_PURPOSE_SITE,
+        .chain = sampler->first_chain + block->chain,
+        .sites = sampler->dim,
+        .z = sampler->noise,
+        .z_row = block->kernels->width,
+    };
+    block->kernels->normals(&job);
+}
+
+static void draw_torch_cuda(gbs_sampler *sampler, const gbs_block *block, int64_t done, int half)
+{
+    const gbs_torch_cuda *const generator = &sampler->torch_cuda;
+    const uint64_t call_advance = gbs_torch_cuda_advance(generator, sampler->type, sampler->chains);
+    const uint64_t pass_advance = call_advance * (uint64_t)sampler->dim;
+    /* the generator stands where this run began: `done` counts from there */
+    const uint64_t passes = (uint64_t)done * (uint64_t)sampler->passes + (uint64_t)half;
+    uint64_t offset = generator->offset + passes * pass_advance;
+    for (int64_t call = 0; call < sampler->dim; ++call, offset += call_advance) {
+        const int64_t row = site_of_call(sampler, half, call) * block->kernels->width;
+        if (sampler->type == GBS_F32)
+            gbs_torch_cuda_randn_f32(generator, offset, sampler->chains, block->chain, block->count,
+                                     (float *)sampler->noise + row);
+        else
+            gbs_torch_cuda_randn_f64(generator, offset, sampler->chains, block->chain, block->count,
+                                     (double *)sampler->noise + row);
+    }
+}
+
+static double given_normal(const gbs_stream_spec *stream, int64_t at)
+{
+    return stream->noise_type == GBS_F32 ? (double)((const float *)stream->noise)[at]
+                                         : ((const double *)stream->noise)[at];
+}
+
+static void copy_given(gbs_sampler *sampler, const gbs_block *block, int64_t done, int half)
+{
+    const int64_t pass = done * sampler->passes + half;
+    for (int64_t site = 0; site < sampler->dim; ++site) {
+        const int64_t from = (pass * sampler->dim + site) * sampler->chains + block->chain;
+        const int64_t row = site * block->kernels->width;
+        for (int64_t lane = 0; lane < block->count; ++lane) {
+            const double z = given_normal(&sampler->stream, from + lane);
+            if (sampler->type == GBS_F32)
+                ((float *)sampler->noise)[row + lane] = (float)z;
+            else
+                ((double *)sampler->noise)[row + lane] = z;
+        }
+    }
+}
+
+void gbs_noise_for_block(gbs_sampler *sampler, const gbs_block *block, int64_t done, int half,
+                         const void **z, int64_t *z_row)
+{
+    *z = sampler->noise;
+    *z_row = block->kernels->width;
+    switch (sampler->stream.kind) {
+    case GBS_STREAM_NATIVE:
+        draw_native(sampler, block, gbs_stream_sweep(sampler, sampler->done + done, half));
+        break;
+    case GBS_STREAM_GIVEN: copy_given(sampler, block, sampler->done + done, half); break;
+    case GBS_STREAM_TORCH_CUDA: draw_torch_cuda(sampler, block, done, half); break;
+    case GBS_STREAM_TORCH_CPU:
+        *z = (const char *)sampler->noise + (size_t)block->chain * gbs_type_size(sampler->type);
+        *z_row = sampler->padded_chains;
+        break;
+    }
+}
+
+void gbs_noise_advance(gbs_sampler *sampler, int64_t sweeps)
+{
+    if (sampler->stream.kind != GBS_STREAM_TORCH_CUDA)
+        return;
+    const uint64_t call =
+        gbs_torch_cuda_advance(&sampler->torch_cuda, sampler->type, sampler->chains);
+    sampler->torch_cuda.offset +=
+        call * (uint64_t)sampler->dim * (uint64_t)sampler->passes * (uint64_t)sweeps;
+}

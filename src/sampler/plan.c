@@ -1,0 +1,349 @@
+/* Planning a sampler: every check, every rounding and every allocation happens here, once, so
+ * that a run only runs.  Coefficients are computed in double and rounded to the state's type
+ * (docs/reproducibility.md), then packed in the order in which the kernels read them. */
+#include "sampler/sampler_internal.h"
+#include "sampler/plan.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#define CHAIN_LIMIT ((int64_t)1 << 40)
+#define SWEEP_LIMIT ((int64_t)1 << 48)
+#define SITE_LIMIT_F32 ((int64_t)1 << 34)
+#define SITE_LIMIT_F64 ((int64_t)1 << 33)
+#define TORCH_CUDA_CHAIN_LIMIT ((int64_t)1 << 29) /* torch splits larger tensors */
+
+gbs_sampler_spec gbs_sampler_spec_default(void)
+{
+    gbs_sampler_spec spec;
+    memset(&spec, 0, sizeof spec);
+    spec.type = GBS_F64;
+    spec.chains = 1;
+    spec.omega = 1.0;
+    spec.stream.noise_type = GBS_F64;
+    return spec;
+}
+
+/* ---- checks ---- */
+
+static gbs_status check_counts(gbs_context *ctx, const gbs_model *model,
+                               const gbs_sampler_spec *spec)
+{
+    const int64_t sites = spec->type == GBS_F32 ? SITE_LIMIT_F32 : SITE_LIMIT_F64;
+    const int64_t passes = spec->order == GBS_ORDER_SYMMETRIC ? 2 : 1;
+    if (spec->type != GBS_F32 && spec->type != GBS_F64)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "type: %d is neither GBS_F32 nor GBS_F64",
+                        (int)spec->type);
+    if (spec->chains < 1)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "chains: %lld, but at least 1 is needed",
+                        (long long)spec->chains);
+    if (spec->first_chain < 0 || spec->first_sweep < 0)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                        "first_chain: %lld, first_sweep: %lld; neither may be negative",
+                        (long long)spec->first_chain, (long long)spec->first_sweep);
+    if (model->dim >= sites)
+        return gbs_fail(ctx, GBS_ERROR_LIMIT, "dim: %lld sites, but the stream numbers only %lld",
+                        (long long)model->dim, (long long)sites);
+    if (spec->first_chain >= CHAIN_LIMIT || spec->chains > CHAIN_LIMIT - spec->first_chain)
+        return gbs_fail(ctx, GBS_ERROR_LIMIT,
+                        "chains: %lld from number %lld, but the stream numbers only 2^40",
+                        (long long)spec->chains, (long long)spec->first_chain);
+    if (spec->first_sweep >= SWEEP_LIMIT / passes)
+        return gbs_fail(ctx, GBS_ERROR_LIMIT, "first_sweep: %lld, but the stream numbers only %lld",
+                        (long long)spec->first_sweep, (long long)(SWEEP_LIMIT / passes));
+    return GBS_OK;
+}
+
+static gbs_status check_method(gbs_context *ctx, const gbs_model *model,
+                               const gbs_sampler_spec *spec)
+{
+    if (spec->method != GBS_METHOD_GIBBS && spec->method != GBS_METHOD_EXACT)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "method: %d is not known", (int)spec->method);
+    if (spec->order < GBS_ORDER_FORWARD || spec->order > GBS_ORDER_PERMUTED)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "order: %d is not known", (int)spec->order);
+    if (spec->start < GBS_START_OVERDISPERSED || spec->start > GBS_START_GIVEN)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "start: %d is not known", (int)spec->start);
+    if (!(spec->omega > 0.0 && spec->omega < 2.0))
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "omega: %.17g is not in (0, 2)", spec->omega);
+    if (spec->method == GBS_METHOD_EXACT &&
+        (spec->order != GBS_ORDER_FORWARD || spec->omega != 1.0 ||
+         spec->start != GBS_START_OVERDISPERSED))
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                        "method: exact draws are independent and take no order, omega or start");
+    if (spec->start == GBS_START_GIVEN) {
+        if (spec->initial == NULL)
+            return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "initial: NULL, but the start is given");
+        if (spec->initial_rows != 1 && spec->initial_rows != spec->chains)
+            return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                            "initial_rows: %lld, but 1 or %lld (chains) are needed",
+                            (long long)spec->initial_rows, (long long)spec->chains);
+        return gbs_state_check(ctx, "initial", spec->type, spec->initial, spec->initial_rows,
+                               model->dim);
+    }
+    return GBS_OK;
+}
+
+static gbs_status check_stream(gbs_context *ctx, const gbs_sampler_spec *spec)
+{
+    const gbs_stream_spec *const stream = &spec->stream;
+    const int torch = stream->kind == GBS_STREAM_TORCH_CPU || stream->kind == GBS_STREAM_TORCH_CUDA;
+    if (stream->kind < GBS_STREAM_NATIVE || stream->kind > GBS_STREAM_TORCH_CUDA)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "stream: %d is not known", (int)stream->kind);
+    if (stream->kind == GBS_STREAM_GIVEN) {
+        if (stream->noise == NULL || stream->noise_sweeps < 0)
+            return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                            "noise: NULL, or a negative number of sweeps (%lld)",
+                            (long long)stream->noise_sweeps);
+        if (stream->noise_type != GBS_F32 && stream->noise_type != GBS_F64)
+            return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                            "noise_type: %d is neither GBS_F32 nor GBS_F64",
+                            (int)stream->noise_type);
+    }
+    if (torch && (spec->first_chain != 0 || spec->first_sweep != 0))
+        return gbs_fail(
+            ctx, GBS_ERROR_ARGUMENT,
+            "first_chain, first_sweep: torch's streams cannot skip; give torch_state instead");
+    if (stream->kind == GBS_STREAM_TORCH_CUDA) {
+        if (stream->cuda_multiprocessors < 1 || stream->cuda_threads_per_multiprocessor < 256)
+            return gbs_fail(
+                ctx, GBS_ERROR_ARGUMENT,
+                "cuda_multiprocessors: %d, cuda_threads_per_multiprocessor: %d; at least 1 and 256",
+                (int)stream->cuda_multiprocessors, (int)stream->cuda_threads_per_multiprocessor);
+        if (spec->chains > TORCH_CUDA_CHAIN_LIMIT)
+            return gbs_fail(ctx, GBS_ERROR_LIMIT,
+                            "chains: %lld, but the torch-cuda stream takes at most 2^29",
+                            (long long)spec->chains);
+    }
+    const size_t bytes = stream->kind == GBS_STREAM_TORCH_CPU ? GBS_TORCH_CPU_STATE_BYTES
+                                                              : GBS_TORCH_CUDA_STATE_BYTES;
+    if (torch && stream->torch_state != NULL && stream->torch_state_bytes != bytes)
+        return gbs_fail(ctx, GBS_ERROR_STATE,
+                        "torch_state: %zu bytes, but this stream's states have %zu",
+                        stream->torch_state_bytes, bytes);
+    return GBS_OK;
+}
+
+/* ---- order of visit ---- */
+
+gbs_status gbs_plan_order(gbs_sampler *sampler, const gbs_sampler_spec *spec)
+{
+    const int64_t dim = sampler->dim;
+    for (int64_t i = 0; i < dim; ++i)
+        sampler->place[i] = -1;
+    for (int64_t p = 0; p < dim; ++p) {
+        int64_t site = p;
+        if (sampler->method == GBS_METHOD_EXACT || spec->order == GBS_ORDER_BACKWARD)
+            site = dim - 1 - p;
+        if (spec->order == GBS_ORDER_PERMUTED) {
+            if (spec->permutation == NULL)
+                return gbs_fail(sampler->ctx, GBS_ERROR_ARGUMENT,
+                                "permutation: NULL, but the order is permuted");
+            site = spec->permutation[p];
+            if (site < 0 || site >= dim)
+                return gbs_fail(sampler->ctx, GBS_ERROR_ARGUMENT,
+                                "permutation: entry %lld is %lld, not in 0..%lld", (long long)p,
+                                (long long)site, (long long)dim - 1);
+            if (sampler->place[site] >= 0)
+                return gbs_fail(sampler->ctx, GBS_ERROR_ARGUMENT,
+                                "permutation: site %lld is at places %lld and %lld",
+                                (long long)site, (long long)sampler->place[site], (long long)p);
+        }
+        sampler->pass[0].site[p] = site;
+        sampler->place[site] = p;
+        if (sampler->passes == 2)
+            sampler->pass[1].site[dim - 1 - p] = site;
+    }
+    return GBS_OK;
+}
+
+/* ---- coefficients ---- */
+
+typedef struct coefficients {
+    const gbs_sampler *sampler;
+    double omega;
+    const double *s, *c; /* [D], rounded to T */
+} coefficients;
+
+static double rounded(gbs_type type, double value)
+{
+    return type == GBS_F32 ? (double)(float)value : value;
+}
+
+/* A_ij as the kernels hold it. */
+static double sweep_coefficient(const gbs_sampler *sampler, double omega, int64_t i, int64_t j)
+{
+    const double *const row = sampler->model->precision + i * sampler->dim;
+    return rounded(sampler->type, i == j ? 1.0 - omega : omega * (-row[j] / row[i]));
+}
+
+/* Minus L_ji as the kernels hold it; L_ii itself on the diagonal. */
+static double solve_coefficient(const gbs_sampler *sampler, int64_t i, int64_t j)
+{
+    const double l = rounded(sampler->type, sampler->model->factor[j * sampler->dim + i]);
+    return i == j ? l : -l;
+}
+
+static gbs_status refuse_coefficient(const gbs_sampler *sampler, const char *what, int64_t i,
+                                     int64_t j, double exact)
+{
+    return gbs_fail(sampler->ctx, GBS_ERROR_NOT_FINITE,
+                    "site %lld: its %s (with site %lld), %.17g, does not fit in %s", (long long)i,
+                    what, (long long)j, exact, sampler->type == GBS_F32 ? "float" : "double");
+}
+
+static gbs_status check_row(const gbs_sampler *sampler, double omega, int64_t i)
+{
+    const int exact = sampler->method == GBS_METHOD_EXACT;
+    const int64_t first = exact ? i : 0;
+    for (int64_t j = first; j < sampler->dim; ++j) {
+        const double a =
+            exact ? solve_coefficient(sampler, i, j) : sweep_coefficient(sampler, omega, i, j);
+        if (!isfinite(a) || (exact && i == j && a == 0.0))
+            return refuse_coefficient(sampler, exact ? "Cholesky factor" : "coefficient", i, j, a);
+    }
+    return GBS_OK;
+}
+
+/* s_i and c_i; for the mean form c uses A as rounded, so that the rounded sweep keeps mean mu. */
+static gbs_status plan_row(const gbs_sampler *sampler, double omega, int64_t i, double *s,
+                           double *c)
+{
+    const gbs_model *const model = sampler->model;
+    const double diagonal = model->precision[i * model->dim + i];
+    const double smallest = sampler->type == GBS_F32 ? (double)FLT_MIN : DBL_MIN;
+    const double scale = (1.0 / sqrt(diagonal)) * sqrt(omega * (2.0 - omega));
+    double centre = 0.0;
+    switch (model->location_kind) {
+    case GBS_LOCATION_ZERO: break;
+    case GBS_LOCATION_MEAN:
+        centre = model->location[i];
+        for (int64_t j = 0; j < model->dim; ++j)
+            centre = fma(-sweep_coefficient(sampler, omega, i, j), model->location[j], centre);
+        break;
+    case GBS_LOCATION_INFORMATION: centre = omega * (model->location[i] / diagonal); break;
+    case GBS_LOCATION_OFFSET: centre = omega * model->location[i]; break;
+    }
+    *s = rounded(sampler->type, scale);
+    *c = rounded(sampler->type, centre);
+    if (!isfinite(*s) || *s < smallest)
+        return refuse_coefficient(sampler, "conditional standard deviation", i, i, scale);
+    if (!isfinite(*c))
+        return refuse_coefficient(sampler, "constant", i, i, centre);
+    return GBS_OK;
+}
+
+/* ---- panels ---- */
+
+static int64_t panel_elements(const gbs_sampler *sampler)
+{
+    const int64_t dim = sampler->dim;
+    if (sampler->method == GBS_METHOD_EXACT)
+        return dim + dim * (dim - 1) / 2;
+    return dim * (dim - 1) + dim * (sampler->relaxed ? 3 : 2);
+}
+
+typedef struct panel_writer {
+    gbs_type type;
+    void *at;
+    int64_t next;
+} panel_writer;
+
+static void put(panel_writer *writer, double value)
+{
+    if (writer->type == GBS_F32)
+        ((float *)writer->at)[writer->next++] = (float)value;
+    else
+        ((double *)writer->at)[writer->next++] = value;
+}
+
+static double coefficient(const coefficients *of, const int64_t *site, int64_t p, int64_t k)
+{
+    return of->sampler->method == GBS_METHOD_EXACT
+               ? solve_coefficient(of->sampler, site[p], site[k])
+               : sweep_coefficient(of->sampler, of->omega, site[p], site[k]);
+}
+
+/* One group of rows, in the order that backend.h states. */
+static void pack_group(const coefficients *of, const int64_t *site, int64_t p, int64_t rows,
+                       panel_writer *writer)
+{
+    const int exact = of->sampler->method == GBS_METHOD_EXACT;
+    for (int64_t r = p; r < p + rows; ++r) {
+        if (!exact) {
+            put(writer, of->s[site[r]]);
+            put(writer, of->c[site[r]]);
+        }
+        if (exact || of->sampler->relaxed)
+            put(writer, coefficient(of, site, r, r));
+    }
+    if (!exact) {
+        for (int64_t r = p; r < p + rows; ++r)
+            for (int64_t k = r + 1; k < p + rows; ++k)
+                put(writer, coefficient(of, site, r, k));
+        for (int64_t k = p + rows; k < of->sampler->dim; ++k)
+            for (int64_t r = p; r < p + rows; ++r)
+                put(writer, coefficient(of, site, r, k));
+    }
+    for (int64_t k = 0; k < p; ++k)
+        for (int64_t r = p; r < p + rows; ++r)
+            put(writer, coefficient(of, site, r, k));
+    for (int64_t k = p; k < p + rows; ++k)
+        for (int64_t r = k + 1; r < p + rows; ++r)
+            put(writer, coefficient(of, site, r, k));
+}
+
+static gbs_status plan_panels(const coefficients *of, const int64_t *site, int32_t rows, void **out)
+{
+    const gbs_sampler *const sampler = of->sampler;
+    const size_t size = gbs_type_size(sampler->type);
+    const int64_t elements = panel_elements(sampler);
+    *out = gbs_memory_take(&sampler->ctx->allocator, elements, size);
+    if (*out == NULL)
+        return gbs_fail_memory(sampler->ctx, "sampler coefficients", elements, size);
+    panel_writer writer = {sampler->type, *out, 0};
+    for (int64_t p = 0; p < sampler->dim; p += rows) {
+        const int64_t left = sampler->dim - p;
+        pack_group(of, site, p, left < rows ? left : rows, &writer);
+    }
+    return GBS_OK;
+}
+
+gbs_status gbs_plan_coefficients(gbs_sampler *sampler, double omega)
+{
+    double *const s = gbs_memory_take(&sampler->ctx->allocator, sampler->dim, sizeof(double));
+    double *const c = gbs_memory_take(&sampler->ctx->allocator, sampler->dim, sizeof(double));
+    const coefficients of = {sampler, omega, s, c};
+    const int type = (int)sampler->type;
+    gbs_status status = GBS_OK;
+    if (s == NULL || c == NULL)
+        status =
+            gbs_fail_memory(sampler->ctx, "sampler coefficients", sampler->dim, sizeof(double));
+    for (int64_t i = 0; i < sampler->dim && status == GBS_OK; ++i) {
+        status = check_row(sampler, omega, i);
+        if (status == GBS_OK && sampler->method == GBS_METHOD_GIBBS)
+            status = plan_row(sampler, omega, i, &s[i], &c[i]);
+    }
+    for (int half = 0; half < sampler->passes && status == GBS_OK; ++half) {
+        gbs_pass_plan *const pass = &sampler->pass[half];
+        if (sampler->wide_blocks > 0)
+            status =
+                plan_panels(&of, pass->site, sampler->kernels->wide[type].rows, &pass->wide_panels);
+        if (sampler->wide_blocks < sampler->blocks && status == GBS_OK)
+            status = plan_panels(&of, pass->site, sampler->kernels->narrow[type].rows,
+                                 &pass->narrow_panels);
+    }
+    gbs_memory_give(&sampler->ctx->allocator, s);
+    gbs_memory_give(&sampler->ctx->allocator, c);
+    return status;
+}
+
+gbs_status gbs_plan_check(gbs_context *ctx, const gbs_model *model, const gbs_sampler_spec *spec)
+{
+    gbs_status status = check_counts(ctx, model, spec);
+    if (status == GBS_OK)
+        status = check_method(ctx, model, spec);
+    if (status == GBS_OK)
+        status = check_stream(ctx, spec);
+    return status;
+}

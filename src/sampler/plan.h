@@ -1,0 +1,16 @@
+/* The steps of planning a sampler, in the order in which create takes them.  Each writes the
+ * context's message when it fails; what it allocated is the sampler's to free. */
+#ifndef GBS_SAMPLER_PLAN_H
+#define GBS_SAMPLER_PLAN_H
+
+#include "sampler/sampler_internal.h"
+
+gbs_status gbs_plan_check(gbs_context *ctx, const gbs_model *model, const gbs_sampler_spec *spec);
+gbs_status gbs_plan_order(gbs_sampler *sampler, const gbs_sampler_spec *spec);
+gbs_status gbs_plan_coefficients(gbs_sampler *sampler, double omega);
+
+/* x [rows, dim] all finite, else NOT_FINITE naming chain and site. */
+gbs_status gbs_state_check(gbs_context *ctx, const char *what, gbs_type type, const void *x,
+                           int64_t rows, int64_t dim);
+
+#endif

@@ -1,0 +1,424 @@
+/* The sampler: made from a plan, then run.  Blocks of chains go through all their sweeps before
+ * the next block starts, so that a block stays in cache; only torch's CPU generator, one
+ * sequence over all chains, forces sweep by sweep. */
+#include "sampler/sampler_internal.h"
+#include "sampler/plan.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- making ---- */
+
+/* Whole wide blocks; a rest of more than half a wide block makes one more, else narrow ones. */
+static void split_chains(gbs_sampler *sampler)
+{
+    const int type = (int)sampler->type;
+    const int64_t wide = sampler->kernels->wide[type].width,
+                  narrow = sampler->kernels->narrow[type].width;
+    const int64_t rest = sampler->chains % wide;
+    sampler->wide_blocks = sampler->chains / wide + (2 * rest > wide ? 1 : 0);
+    const int64_t covered = sampler->wide_blocks * wide;
+    const int64_t left = sampler->chains > covered ? sampler->chains - covered : 0;
+    const int64_t narrow_blocks = (left + narrow - 1) / narrow;
+    sampler->blocks = sampler->wide_blocks + narrow_blocks;
+    sampler->padded_chains = covered + narrow_blocks * narrow;
+}
+
+/* rows * columns elements, or NULL with *status set; does nothing once *status is a failure. */
+static void *take(gbs_sampler *sampler, const char *what, int64_t rows, int64_t columns,
+                  size_t size, gbs_status *status)
+{
+    int64_t count;
+    void *memory = NULL;
+    if (*status != GBS_OK)
+        return NULL;
+    if (!__builtin_mul_overflow(rows, columns, &count))
+        memory = gbs_memory_take(&sampler->ctx->allocator, count, size);
+    if (memory == NULL)
+        *status = gbs_fail(sampler->ctx, GBS_ERROR_MEMORY,
+                           "%s: no memory for %lld x %lld elements of %zu bytes", what,
+                           (long long)rows, (long long)columns, size);
+    return memory;
+}
+
+static gbs_status take_memory(gbs_sampler *sampler)
+{
+    const int type = (int)sampler->type;
+    const size_t size = gbs_type_size(sampler->type);
+    const int64_t dim = sampler->dim;
+    const int64_t width = sampler->wide_blocks > 0 ? sampler->kernels->wide[type].width
+                                                   : sampler->kernels->narrow[type].width;
+    const int64_t noise = gbs_noise_is_sequential(sampler) ? sampler->padded_chains : width;
+    gbs_status status = GBS_OK;
+    sampler->place = take(sampler, "order", 1, dim, sizeof(int64_t), &status);
+    for (int half = 0; half < sampler->passes; ++half)
+        sampler->pass[half].site = take(sampler, "order", 1, dim, sizeof(int64_t), &status);
+    sampler->state = take(sampler, "state", sampler->padded_chains, dim, size, &status);
+    sampler->noise = take(sampler, "noise", noise, dim, size, &status);
+    sampler->staging = take(sampler, "draws for the callback", sampler->chains, dim, size, &status);
+    return status;
+}
+
+static gbs_status start_stream(gbs_sampler *sampler)
+{
+    const gbs_stream_spec *const stream = &sampler->stream;
+    gbs_status status = GBS_OK;
+    if (stream->kind == GBS_STREAM_TORCH_CPU) {
+        sampler->torch_cpu =
+            gbs_memory_take(&sampler->ctx->allocator, 1, sizeof *sampler->torch_cpu);
+        if (sampler->torch_cpu == NULL)
+            return gbs_fail_memory(sampler->ctx, "torch generator", 1, sizeof *sampler->torch_cpu);
+        gbs_torch_cpu_seed(sampler->torch_cpu, sampler->seed);
+        if (stream->torch_state != NULL)
+            status = gbs_torch_cpu_set_state(sampler->torch_cpu, stream->torch_state);
+    }
+    if (stream->kind == GBS_STREAM_TORCH_CUDA) {
+        sampler->torch_cuda.seed = sampler->seed;
+        sampler->torch_cuda.multiprocessors = stream->cuda_multiprocessors;
+        sampler->torch_cuda.threads_per_multiprocessor = stream->cuda_threads_per_multiprocessor;
+        if (stream->torch_state != NULL)
+            status = gbs_torch_cuda_set_state(&sampler->torch_cuda, stream->torch_state);
+    }
+    sampler->stream.torch_state = NULL;
+    if (status != GBS_OK)
+        return gbs_fail(sampler->ctx, status, "torch_state: not a state of this generator");
+    return GBS_OK;
+}
+
+static void store(gbs_sampler *sampler, int64_t at, double value)
+{
+    if (sampler->type == GBS_F32)
+        ((float *)sampler->state)[at] = (float)value;
+    else
+        ((double *)sampler->state)[at] = value;
+}
+
+/* x_i = rn_T(fma(spread_i, z_i, mu_i)), z from purpose 1, sweep 0; spread NULL means z unused. */
+static void start_block(gbs_sampler *sampler, const gbs_block *block, const double *spread)
+{
+    const double *const mean = sampler->model->mean;
+    const int64_t width = block->kernels->width, offset = gbs_block_offset(sampler, block);
+    if (spread != NULL) {
+        const gbs_normals_job job = {
+            .seed = sampler->seed,
+            .sweep = 0,
+            .purpose = GBS_PURPOSE_START,
+            .chain = sampler->first_chain + block->chain,
+            .sites = sampler->dim,
+            .z = sampler->noise,
+            .z_row = width,
+        };
+        block->kernels->normals(&job);
+    }
+    for (int64_t i = 0; i < sampler->dim; ++i)
+        for (int64_t lane = 0; lane < width; ++lane) {
+            const int64_t at = i * width + lane;
+            const double z = spread == NULL ? 0.0
+                             : sampler->type == GBS_F32
+                                 ? (double)((const float *)sampler->noise)[at]
+                                 : ((const double *)sampler->noise)[at];
+            store(sampler, offset + sampler->place[i] * width + lane,
+                  spread == NULL ? mean[i] : fma(2.0 * spread[i], z, mean[i]));
+        }
+}
+
+static gbs_status start_chains(gbs_sampler *sampler, const gbs_sampler_spec *spec)
+{
+    const gbs_start start = sampler->method == GBS_METHOD_EXACT ? GBS_START_MEAN : spec->start;
+    if (start == GBS_START_GIVEN)
+        gbs_state_scatter(sampler, spec->initial, spec->initial_rows);
+    if (start == GBS_START_GIVEN || start == GBS_START_ZERO)
+        return GBS_OK; /* memory starts as zeros */
+    gbs_status status = GBS_OK;
+    double *spread = NULL;
+    if (start == GBS_START_OVERDISPERSED) {
+        spread = take(sampler, "standard deviations", 1, sampler->dim, sizeof(double), &status);
+        if (status == GBS_OK)
+            status = gbs_model_sd(sampler->ctx, sampler->model, spread);
+    }
+    for (int64_t index = 0; index < sampler->blocks && status == GBS_OK; ++index) {
+        const gbs_block block = gbs_sampler_block(sampler, index);
+        start_block(sampler, &block, spread);
+    }
+    gbs_memory_give(&sampler->ctx->allocator, spread);
+    return status;
+}
+
+static gbs_status plan(gbs_sampler *sampler, const gbs_sampler_spec *spec)
+{
+    gbs_status status = take_memory(sampler);
+    if (status == GBS_OK)
+        status = gbs_plan_order(sampler, spec);
+    if (status == GBS_OK)
+        status = gbs_plan_coefficients(sampler, spec->omega);
+    if (status == GBS_OK)
+        status = start_stream(sampler);
+    if (status == GBS_OK)
+        status = start_chains(sampler, spec);
+    return status;
+}
+
+gbs_status gbs_sampler_create(gbs_context *ctx, gbs_model *model, const gbs_sampler_spec *spec,
+                              gbs_sampler **out)
+{
+    if (out != NULL)
+        *out = NULL;
+    if (ctx == NULL || model == NULL || spec == NULL || out == NULL)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                        "sampler: context, model, spec and out must not be NULL");
+    gbs_status status = gbs_plan_check(ctx, model, spec);
+    if (status != GBS_OK)
+        return status;
+    gbs_sampler *const sampler = gbs_memory_take(&ctx->allocator, 1, sizeof *sampler);
+    if (sampler == NULL)
+        return gbs_fail_memory(ctx, "sampler", 1, sizeof *sampler);
+    sampler->ctx = ctx;
+    sampler->model = model;
+    gbs_model_retain(model);
+    sampler->type = spec->type;
+    sampler->method = spec->method;
+    sampler->dim = model->dim;
+    sampler->chains = spec->chains;
+    sampler->first_chain = spec->first_chain;
+    sampler->first_sweep = spec->first_sweep;
+    sampler->seed = spec->seed;
+    sampler->relaxed = spec->omega != 1.0;
+    sampler->kernels = gbs_cpu_kernels(ctx->isa);
+    sampler->passes = spec->order == GBS_ORDER_SYMMETRIC ? 2 : 1;
+    sampler->stream = spec->stream;
+    split_chains(sampler);
+
+    fenv_t saved;
+    gbs_float_enter(&saved);
+    status = plan(sampler, spec);
+    gbs_float_leave(&saved);
+    if (status != GBS_OK) {
+        gbs_sampler_destroy(sampler);
+        return status;
+    }
+    *out = sampler;
+    return GBS_OK;
+}
+
+void gbs_sampler_destroy(gbs_sampler *sampler)
+{
+    if (sampler == NULL)
+        return;
+    const gbs_allocator *const allocator = &sampler->ctx->allocator;
+    for (int half = 0; half < 2; ++half) {
+        gbs_memory_give(allocator, sampler->pass[half].site);
+        gbs_memory_give(allocator, sampler->pass[half].wide_panels);
+        gbs_memory_give(allocator, sampler->pass[half].narrow_panels);
+    }
+    gbs_memory_give(allocator, sampler->place);
+    gbs_memory_give(allocator, sampler->torch_cpu);
+    gbs_memory_give(allocator, sampler->state);
+    gbs_memory_give(allocator, sampler->noise);
+    gbs_memory_give(allocator, sampler->staging);
+    gbs_model_release(sampler->model);
+    gbs_memory_give(allocator, sampler);
+}
+
+/* ---- running ---- */
+
+/* Exact draws: x_i = rn_T(mu_i + y_i). */
+static void add_mean(gbs_sampler *sampler, const gbs_block *block)
+{
+    const int64_t width = block->kernels->width, offset = gbs_block_offset(sampler, block);
+    for (int64_t k = 0; k < sampler->dim; ++k) {
+        const double mean = sampler->model->mean[sampler->pass[0].site[k]];
+        for (int64_t at = offset + k * width; at < offset + (k + 1) * width; ++at)
+            store(sampler, at,
+                  mean + (sampler->type == GBS_F32 ? (double)((const float *)sampler->state)[at]
+                                                   : ((const double *)sampler->state)[at]));
+    }
+}
+
+/* One pass of one block, with the noise of sweep `ahead` from now. */
+static void pass_block(gbs_sampler *sampler, const gbs_block *block, int64_t ahead, int half)
+{
+    const gbs_pass_plan *const plan = &sampler->pass[half];
+    const size_t size = gbs_type_size(sampler->type);
+    const int64_t width = block->kernels->width;
+    /* the second pass of a symmetric sweep starts at the last place and goes back */
+    const int64_t first =
+        gbs_block_offset(sampler, block) + (half == 0 ? 0 : (sampler->dim - 1) * width);
+    gbs_pass_job job = {
+        .dim = sampler->dim,
+        .panels = block->wide ? plan->wide_panels : plan->narrow_panels,
+        .site = plan->site,
+        .x = (char *)sampler->state + (size_t)first * size,
+        .x_step = half == 0 ? width : -width,
+        .relaxed = sampler->relaxed,
+    };
+    gbs_noise_for_block(sampler, block, ahead, half, &job.z, &job.z_row);
+    if (sampler->method == GBS_METHOD_EXACT) {
+        block->kernels->solve(&job);
+        add_mean(sampler, block);
+    } else {
+        block->kernels->sweep(&job);
+    }
+}
+
+static void advance_together(gbs_sampler *sampler, int64_t sweeps)
+{
+    for (int64_t sweep = 0; sweep < sweeps; ++sweep)
+        for (int half = 0; half < sampler->passes; ++half) {
+            gbs_noise_draw_pass(sampler, half);
+            for (int64_t index = 0; index < sampler->blocks; ++index) {
+                const gbs_block block = gbs_sampler_block(sampler, index);
+                pass_block(sampler, &block, sweep, half);
+            }
+        }
+}
+
+static void advance_by_block(gbs_sampler *sampler, int64_t sweeps)
+{
+    for (int64_t index = 0; index < sampler->blocks; ++index) {
+        const gbs_block block = gbs_sampler_block(sampler, index);
+        for (int64_t sweep = 0; sweep < sweeps; ++sweep)
+            for (int half = 0; half < sampler->passes; ++half)
+                pass_block(sampler, &block, sweep, half);
+    }
+}
+
+static void advance(gbs_sampler *sampler, int64_t sweeps)
+{
+    if (gbs_noise_is_sequential(sampler))
+        advance_together(sampler, sweeps);
+    else
+        advance_by_block(sampler, sweeps);
+    gbs_noise_advance(sampler, sweeps);
+    sampler->done += sweeps;
+}
+
+gbs_status gbs_sampler_run(gbs_sampler *sampler, int64_t sweeps)
+{
+    if (sampler == NULL)
+        return GBS_ERROR_ARGUMENT;
+    if (sweeps < 0)
+        return gbs_fail(sampler->ctx, GBS_ERROR_ARGUMENT, "sweeps: %lld is negative",
+                        (long long)sweeps);
+    const gbs_status status = gbs_noise_check(sampler, sweeps);
+    if (status != GBS_OK)
+        return status;
+    fenv_t saved;
+    gbs_float_enter(&saved);
+    advance(sampler, sweeps);
+    gbs_float_leave(&saved);
+    return GBS_OK;
+}
+
+static gbs_status check_sink(const gbs_sampler *sampler, int64_t draws, int64_t thin,
+                             const gbs_sink *sink)
+{
+    gbs_context *const ctx = sampler->ctx;
+    int64_t sweeps;
+    if (sink == NULL)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "sink: NULL");
+    if (draws < 0 || thin < 1 || __builtin_mul_overflow(draws, thin, &sweeps))
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "draws: %lld, thin: %lld; at least 0 and 1",
+                        (long long)draws, (long long)thin);
+    if (sampler->method == GBS_METHOD_EXACT && thin != 1)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                        "thin: %lld, but exact draws are independent: only 1", (long long)thin);
+    const gbs_moments *const moments = sink->moments;
+    if (moments != NULL && (moments->chains != sampler->chains || moments->dim != sampler->dim))
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                        "moments: [%lld, %lld], but the sampler has [%lld, %lld]",
+                        (long long)moments->chains, (long long)moments->dim,
+                        (long long)sampler->chains, (long long)sampler->dim);
+    return gbs_noise_check(sampler, sweeps);
+}
+
+gbs_status gbs_sampler_sample(gbs_sampler *sampler, int64_t draws, int64_t thin,
+                              const gbs_sink *sink)
+{
+    if (sampler == NULL)
+        return GBS_ERROR_ARGUMENT;
+    gbs_status status = check_sink(sampler, draws, thin, sink);
+    if (status != GBS_OK)
+        return status;
+    gbs_sink to = *sink;
+    if (to.chain_stride == 0 && to.draw_stride == 0 && to.site_stride == 0) {
+        to.site_stride = 1;
+        to.draw_stride = sampler->dim;
+        to.chain_stride = draws * sampler->dim;
+    }
+    const size_t size = gbs_type_size(sampler->type);
+    fenv_t saved;
+    gbs_float_enter(&saved);
+    for (int64_t draw = 0; draw < draws && status == GBS_OK; ++draw) {
+        advance(sampler, thin);
+        if (to.out != NULL)
+            gbs_state_gather(sampler,
+                             (char *)to.out + (ptrdiff_t)(draw * to.draw_stride) * (ptrdiff_t)size,
+                             to.chain_stride, to.site_stride);
+        if (to.moments != NULL)
+            gbs_state_accumulate(sampler, to.moments);
+        if (to.callback != NULL) {
+            gbs_state_gather(sampler, sampler->staging, sampler->dim, 1);
+            gbs_float_leave(&saved);
+            if (to.callback(to.user, draw, sampler->staging) != 0)
+                status = gbs_fail(sampler->ctx, GBS_STOPPED, "the callback stopped after draw %lld",
+                                  (long long)draw);
+            gbs_float_enter(&saved);
+        }
+    }
+    gbs_float_leave(&saved);
+    return status;
+}
+
+/* ---- reading ---- */
+
+gbs_status gbs_sampler_get_state(const gbs_sampler *sampler, void *x)
+{
+    if (sampler == NULL)
+        return GBS_ERROR_ARGUMENT;
+    if (x == NULL)
+        return gbs_fail(sampler->ctx, GBS_ERROR_ARGUMENT, "x: NULL");
+    gbs_state_gather(sampler, x, sampler->dim, 1);
+    return GBS_OK;
+}
+
+gbs_status gbs_sampler_set_state(gbs_sampler *sampler, const void *x)
+{
+    if (sampler == NULL)
+        return GBS_ERROR_ARGUMENT;
+    if (x == NULL)
+        return gbs_fail(sampler->ctx, GBS_ERROR_ARGUMENT, "x: NULL");
+    const gbs_status status =
+        gbs_state_check(sampler->ctx, "x", sampler->type, x, sampler->chains, sampler->dim);
+    if (status == GBS_OK)
+        gbs_state_scatter(sampler, x, sampler->chains);
+    return status;
+}
+
+int64_t gbs_sampler_next_sweep(const gbs_sampler *sampler)
+{
+    return sampler->first_sweep + sampler->done;
+}
+
+gbs_status gbs_sampler_get_torch_state(const gbs_sampler *sampler, void *state, size_t bytes)
+{
+    if (sampler == NULL)
+        return GBS_ERROR_ARGUMENT;
+    const int cpu = sampler->stream.kind == GBS_STREAM_TORCH_CPU;
+    if (state == NULL || (!cpu && sampler->stream.kind != GBS_STREAM_TORCH_CUDA))
+        return gbs_fail(sampler->ctx, GBS_ERROR_ARGUMENT,
+                        "state: NULL, or the sampler does not draw from a torch stream");
+    const size_t needed = cpu ? GBS_TORCH_CPU_STATE_BYTES : GBS_TORCH_CUDA_STATE_BYTES;
+    if (bytes != needed)
+        return gbs_fail(sampler->ctx, GBS_ERROR_ARGUMENT,
+                        "bytes: %zu, but this stream's states have %zu", bytes, needed);
+    if (cpu)
+        gbs_torch_cpu_get_state(sampler->torch_cpu, state);
+    else
+        gbs_torch_cuda_get_state(&sampler->torch_cuda, state);
+    return GBS_OK;
+}
+
+const char *gbs_sampler_kernel(const gbs_sampler *sampler)
+{
+    return sampler->kernels->sweep_name[sampler->type];
+}

@@ -1,0 +1,87 @@
+/* The sampler's insides.  Private. */
+#ifndef GBS_SAMPLER_INTERNAL_H
+#define GBS_SAMPLER_INTERNAL_H
+
+#include "backend/backend.h"
+#include "model/model.h"
+#include "rng/torch_stream.h"
+
+/* One direction through the sites: a sweep makes one pass, a symmetric one two. */
+typedef struct gbs_pass_plan {
+    int64_t *site;     /* [D] site at each place of this pass */
+    void *wide_panels; /* coefficients as the wide kernel reads them, and as the narrow one */
+    void *narrow_panels;
+} gbs_pass_plan;
+
+/* A run of chains handled together. */
+typedef struct gbs_block {
+    int64_t chain; /* first chain of this sampler in it */
+    int64_t count; /* chains that exist; the lanes above are padding */
+    const gbs_block_kernels *kernels;
+    int wide;
+} gbs_block;
+
+struct gbs_sampler {
+    gbs_context *ctx;
+    gbs_model *model; /* one reference is ours */
+    gbs_type type;
+    gbs_method method;
+    int64_t dim, chains, first_chain, first_sweep;
+    uint64_t seed;
+    int relaxed;
+
+    const gbs_kernels *kernels;
+    int64_t blocks, wide_blocks;
+    int64_t padded_chains; /* lanes of all blocks */
+    int passes;            /* 1, or 2 for symmetric sweeps */
+    gbs_pass_plan pass[2];
+    int64_t *place; /* [D] place of each site in pass 0, whose order the state is kept in */
+
+    gbs_stream_spec stream;
+    gbs_torch_cpu *torch_cpu; /* NULL for other streams */
+    gbs_torch_cuda torch_cuda;
+
+    void *state;   /* blocks of [D][width] */
+    void *noise;   /* one block's [D][width]; for torch_cpu a whole pass, [D][padded_chains] */
+    void *staging; /* [B, D] for the callback; exact draws add the mean here */
+    int64_t done;  /* sweeps or draws since create */
+};
+
+gbs_block gbs_sampler_block(const gbs_sampler *sampler, int64_t index);
+
+/* Element offset of a block's state. */
+int64_t gbs_block_offset(const gbs_sampler *sampler, const gbs_block *block);
+
+/* The number that the native stream gives to pass `half` of the sweep that follows `done`. */
+uint64_t gbs_stream_sweep(const gbs_sampler *sampler, int64_t done, int half);
+
+/* 1 if a pass's noise must be drawn for all chains at once, site by site. */
+int gbs_noise_is_sequential(const gbs_sampler *sampler);
+
+/* Sequential streams: draws one whole pass into sampler->noise. */
+void gbs_noise_draw_pass(gbs_sampler *sampler, int half);
+
+/* Points z and z_row at the noise of one block for pass `half` of sweep `done`, drawing it if
+ * it is not there yet. */
+void gbs_noise_for_block(gbs_sampler *sampler, const gbs_block *block, int64_t done, int half,
+                         const void **z, int64_t *z_row);
+
+/* After `sweeps` sweeps of a torch-cuda stream: the generator's offset moves on. */
+void gbs_noise_advance(gbs_sampler *sampler, int64_t sweeps);
+
+/* Is there noise, and are there stream numbers, for `sweeps` more? */
+gbs_status gbs_noise_check(const gbs_sampler *sampler, int64_t sweeps);
+
+/* State in and out of the blocks: x [B, D] with any strides, of the sampler's type. */
+void gbs_state_scatter(gbs_sampler *sampler, const void *x, int64_t rows);
+void gbs_state_gather(const gbs_sampler *sampler, void *x, int64_t chain_stride,
+                      int64_t site_stride);
+void gbs_state_accumulate(const gbs_sampler *sampler, gbs_moments *moments);
+
+struct gbs_moments {
+    gbs_allocator allocator;
+    int64_t chains, dim, count;
+    double *mean, *m2; /* [B, D] */
+};
+
+#endif
