@@ -157,11 +157,6 @@ static gbs_io_status choose_names(gbs_output *output, const char *path, gbs_io_e
     }
 }
 
-gbs_io_status gbs_output_open_name(gbs_output *output, const char *path, gbs_io_error *error)
-{
-    return choose_names(output, path, error);
-}
-
 gbs_io_status gbs_output_open(gbs_output *output, const char *path, gbs_io_error *error)
 {
     gbs_io_status status = choose_names(output, path, error);
@@ -199,35 +194,26 @@ static void sync_directory(const char *path)
     close(file);
 }
 
-/* Data and permissions of the temporary: an existing target's permissions carry over.  Returns
- * 0, or -1 with errno set. */
-static int sync_file(int file, const char *path)
+/* An existing target's permissions carry over to what replaces it, where the system allows. */
+static int keep_permissions(int file, const char *path)
 {
     struct stat about;
-    if (stat(path, &about) == 0 && fchmod(file, about.st_mode & 07777) != 0 && errno != EPERM)
-        return -1;
-    return fsync(file);
+    if (stat(path, &about) != 0 || fchmod(file, about.st_mode & 07777) == 0 || errno == EPERM)
+        return 0;
+    return -1;
 }
 
+/* Returns 0, or -1 with errno of the first failure. */
 static int sync_and_close(gbs_output *output)
 {
-    int failed, saved;
-    if (output->stream) {
-        failed = fflush(output->stream) != 0 || sync_file(fileno(output->stream), output->path);
-        saved = errno;
-        FILE *stream = output->stream;
-        output->stream = NULL;
-        if (fclose(stream) != 0 && !failed)
-            return -1;
-    } else {
-        int file = open(output->temporary, O_RDWR | O_CLOEXEC);
-        if (file < 0)
-            return -1;
-        failed = sync_file(file, output->path);
-        saved = errno;
-        if (close(file) != 0 && !failed)
-            return -1;
-    }
+    int file = fileno(output->stream);
+    int failed = fflush(output->stream) != 0 || keep_permissions(file, output->path) != 0 ||
+                 fsync(file) != 0;
+    int saved = errno;
+    FILE *stream = output->stream;
+    output->stream = NULL;
+    if (fclose(stream) != 0 && !failed)
+        return -1;
     errno = saved;
     return failed ? -1 : 0;
 }

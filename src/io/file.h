@@ -41,7 +41,7 @@ gbs_io_status gbs_input_text(gbs_input *input, char **text, gbs_io_error *error)
 typedef struct gbs_output {
     char *path;      /* the final name, symbolic links resolved */
     char *temporary; /* "<path>.tmp-<process>-<number>", beside it */
-    FILE *stream;    /* open for reading and writing; NULL after gbs_output_open_name */
+    FILE *stream;    /* the temporary, open for reading and writing */
 } gbs_output;
 
 /* Starts an output file: creates the temporary and opens `stream` on it.  A symbolic link is
@@ -50,9 +50,6 @@ typedef struct gbs_output {
  * Owns: *output is ended by exactly one of gbs_output_commit and gbs_output_abandon.
  * Fails: WRITE, MEMORY; nothing has then been left behind. */
 gbs_io_status gbs_output_open(gbs_output *output, const char *path, gbs_io_error *error);
-
-/* The same, but creates no file: for libraries that create `temporary` themselves. */
-gbs_io_status gbs_output_open_name(gbs_output *output, const char *path, gbs_io_error *error);
 
 /* Makes the file appear: flush, fsync, close, rename, fsync of the directory.  Whatever the
  * result, *output is closed and all zero afterwards.

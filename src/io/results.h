@@ -138,9 +138,9 @@ const char *gbs_results_element_name(const gbs_results_reader *reader, int64_t v
                                      int64_t element, char *to, size_t capacity);
 
 /* Reads elements first .. first + n - 1 (row-major over the variable's own shape) of every
- * draw.  The reader needs 1 to 2 MiB more than `out`, or one draw of the variable if that is
- * larger. Shape: out [n, chains, draws].  A value equal to the variable's _FillValue becomes NaN.
- * Fails: FILE, CONTENT, MEMORY. */
+ * draw of every chain.  Beside `out` it takes about a MiB, or one draw of
+ * the variable in all chains where that is more. Shape: out [n, chains, draws].  A value equal to
+ * the variable's _FillValue becomes NaN. Fails: FILE, CONTENT, MEMORY. */
 gbs_io_status gbs_results_read(gbs_results_reader *reader, int64_t variable, int64_t first,
                                int64_t n, double *out, gbs_io_error *error);
 

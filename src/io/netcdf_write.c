@@ -1,0 +1,252 @@
+/* Draws as netCDF-4 in the layout of ArviZ's InferenceData: groups posterior, sample_stats and
+ * constant_data, each with its own dimensions and a coordinate variable for every one, because
+ * readers other than netCDF-C resolve dimensions within the group only.
+ *
+ * HDF5 keeps what it could not write and tries again when the file is closed and when the
+ * process exits; both can crash (seen with HDF5 1.10.8 on a full disk).  So a file is closed
+ * only after it has been flushed and its first bytes have been rewritten through a descriptor
+ * of our own; one that failed is left open for the rest of the process. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "io/results_format.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <netcdf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct netcdf_writer {
+    gbs_results_writer common;
+    int file;
+    int posterior, x;
+    int stats, lp;
+    int constants; /* -1: no such group */
+} netcdf_writer;
+
+void gbs_netcdf_prepare(void)
+{
+    /* Looked up in whatever HDF5 netCDF has brought along: linking a second one would be worse
+     * than not calling this.  Without effect once HDF5 runs. */
+    void *program = dlopen(NULL, RTLD_LAZY);
+    if (!program)
+        return;
+    int (*dont_atexit)(void) = NULL;
+    *(void **)(&dont_atexit) = dlsym(program, "H5dont_atexit");
+    if (dont_atexit)
+        dont_atexit();
+    dlclose(program);
+}
+
+static gbs_io_status fail_write(const gbs_results_writer *writer, int code, gbs_io_error *error)
+{
+    return gbs_io_fail(error, GBS_IO_WRITE, writer->output.path, "cannot be written: %s%s",
+                       nc_strerror(code), code == NC_EHDFERR ? " (is the disk full?)" : "");
+}
+
+static int put_attribute(int group, const gbs_attribute *a)
+{
+    switch (a->kind) {
+    case GBS_ATTRIBUTE_TEXT:
+        return nc_put_att_text(group, NC_GLOBAL, a->name, strlen(a->value.text), a->value.text);
+    case GBS_ATTRIBUTE_INT64: {
+        const long long value = a->value.int64;
+        return nc_put_att_longlong(group, NC_GLOBAL, a->name, NC_INT64, 1, &value);
+    }
+    case GBS_ATTRIBUTE_UINT64: {
+        const unsigned long long value = a->value.uint64;
+        return nc_put_att_ulonglong(group, NC_GLOBAL, a->name, NC_UINT64, 1, &value);
+    }
+    case GBS_ATTRIBUTE_DOUBLE:
+        return nc_put_att_double(group, NC_GLOBAL, a->name, NC_DOUBLE, 1, &a->value.float64);
+    case GBS_ATTRIBUTE_BYTES:
+        return nc_put_att_uchar(group, NC_GLOBAL, a->name, NC_UBYTE, (size_t)a->count,
+                                a->value.bytes);
+    }
+    return NC_EBADTYPE;
+}
+
+/* Attributes of the root (everywhere 0) or those meant for the groups too (1). */
+static int put_attributes(int group, const gbs_attribute *attributes, int64_t count, int everywhere)
+{
+    int code = NC_NOERR;
+    for (int64_t i = 0; !code && i < count; i++) {
+        if (!everywhere || attributes[i].in_groups)
+            code = put_attribute(group, &attributes[i]);
+    }
+    return code;
+}
+
+/* A dimension and its coordinate variable first, first + 1, ..., in blocks so that no memory
+ * is needed. */
+static int put_coordinate(int group, const char *name, int64_t length, int64_t first, int *dim)
+{
+    int variable;
+    int code = nc_def_dim(group, name, (size_t)length, dim);
+    if (!code)
+        code = nc_def_var(group, name, NC_INT64, 1, dim, &variable);
+    long long block[1024];
+    for (int64_t done = 0, n; !code && done < length; done += n) {
+        n = length - done < 1024 ? length - done : 1024;
+        for (int64_t i = 0; i < n; i++)
+            block[i] = first + done + i;
+        const size_t start = (size_t)done, count = (size_t)n;
+        code = nc_put_vara_longlong(group, variable, &start, &count, block);
+    }
+    return code;
+}
+
+/* A variable that is written once, from end to end: contiguous, and not filled first. */
+static int define_draws(int group, const char *name, nc_type type, int axes, const int *dims,
+                        int *variable)
+{
+    int code = nc_def_var(group, name, type, axes, dims, variable);
+    if (!code)
+        code = nc_def_var_chunking(group, *variable, NC_CONTIGUOUS, NULL);
+    if (!code)
+        code = nc_def_var_fill(group, *variable, NC_NOFILL, NULL);
+    return code;
+}
+
+static int define_posterior(netcdf_writer *w, const gbs_results_spec *spec)
+{
+    int dims[3];
+    int code = nc_def_grp(w->file, "posterior", &w->posterior);
+    if (!code)
+        code = put_attributes(w->posterior, spec->attributes, spec->attribute_count, 1);
+    if (!code)
+        code = put_coordinate(w->posterior, "chain", spec->chains, spec->first_chain, &dims[0]);
+    if (!code)
+        code = put_coordinate(w->posterior, "draw", spec->draws, 0, &dims[1]);
+    if (!code)
+        code = put_coordinate(w->posterior, "x_dim_0", spec->dim, 0, &dims[2]);
+    if (!code)
+        code = define_draws(w->posterior, "x", spec->type == GBS_F32 ? NC_FLOAT : NC_DOUBLE, 3,
+                            dims, &w->x);
+    return code;
+}
+
+static int define_sample_stats(netcdf_writer *w, const gbs_results_spec *spec)
+{
+    int dims[2];
+    int code = nc_def_grp(w->file, "sample_stats", &w->stats);
+    if (!code)
+        code = put_attributes(w->stats, spec->attributes, spec->attribute_count, 1);
+    if (!code)
+        code = put_coordinate(w->stats, "chain", spec->chains, spec->first_chain, &dims[0]);
+    if (!code)
+        code = put_coordinate(w->stats, "draw", spec->draws, 0, &dims[1]);
+    return code ? code : define_draws(w->stats, "lp", NC_DOUBLE, 2, dims, &w->lp);
+}
+
+static int put_constant(int group, const char *name, int dim, const double *values,
+                        const char *form)
+{
+    int variable;
+    int code = nc_def_var(group, name, NC_DOUBLE, 1, &dim, &variable);
+    if (!code && form)
+        code = nc_put_att_text(group, variable, "form", strlen(form), form);
+    return code ? code : nc_put_var_double(group, variable, values);
+}
+
+static int put_constant_data(netcdf_writer *w, const gbs_results_spec *spec)
+{
+    if (!spec->location && !spec->diag_precision)
+        return NC_NOERR;
+    int dim;
+    int code = nc_def_grp(w->file, "constant_data", &w->constants);
+    if (!code)
+        code = put_attributes(w->constants, spec->attributes, spec->attribute_count, 1);
+    if (!code)
+        code = put_coordinate(w->constants, "x_dim_0", spec->dim, 0, &dim);
+    if (!code && spec->location)
+        code = put_constant(w->constants, "location", dim, spec->location, spec->location_form);
+    if (!code && spec->diag_precision)
+        code = put_constant(w->constants, "diag_precision", dim, spec->diag_precision, NULL);
+    return code;
+}
+
+static gbs_io_status write_draws(gbs_results_writer *writer, int64_t first, int64_t n,
+                                 const void *x, const double *lp, gbs_io_error *error)
+{
+    const netcdf_writer *w = (const netcdf_writer *)writer;
+    const size_t start[] = {0, (size_t)first, 0};
+    const size_t count[] = {(size_t)writer->chains, (size_t)n, (size_t)writer->dim};
+    if (!lp)
+        return gbs_io_fail(error, GBS_IO_WRITE, writer->output.path,
+                           "the log density of the draws is missing");
+    int code = writer->type == GBS_F32 ? nc_put_vara_float(w->posterior, w->x, start, count, x)
+                                       : nc_put_vara_double(w->posterior, w->x, start, count, x);
+    if (!code)
+        code = nc_put_vara_double(w->stats, w->lp, start, count, lp);
+    return code ? fail_write(writer, code, error) : GBS_IO_OK;
+}
+
+/* Whether the block that closing will rewrite can be written and reach the disk.  Returns 0,
+ * or -1 with errno set. */
+static int probe_superblock(int file)
+{
+    unsigned char block[64];
+    ssize_t length = pread(file, block, sizeof block, 0);
+    if (length <= 0 || pwrite(file, block, (size_t)length, 0) != length)
+        return -1;
+    return fsync(file);
+}
+
+static gbs_io_status complete(gbs_results_writer *writer, const gbs_attribute *attributes,
+                              int64_t attribute_count, gbs_io_error *error)
+{
+    const netcdf_writer *w = (const netcdf_writer *)writer;
+    const int groups[] = {w->posterior, w->stats, w->constants};
+    int code = put_attributes(w->file, attributes, attribute_count, 0);
+    for (int i = 0; !code && i < 3; i++) {
+        if (groups[i] >= 0)
+            code = put_attributes(groups[i], attributes, attribute_count, 1);
+    }
+    if (!code)
+        code = nc_sync(w->file);
+    if (code)
+        return fail_write(writer, code, error);
+    if (probe_superblock(fileno(writer->output.stream)) != 0)
+        return gbs_io_fail(error, GBS_IO_WRITE, writer->output.path, "cannot be written: %s",
+                           strerror(errno));
+    code = nc_close(w->file);
+    return code ? fail_write(writer, code, error) : GBS_IO_OK;
+}
+
+/* The temporary exists already, made by us alone, so netCDF may overwrite it; it is flushed
+ * once here, for a failure now costs no sampling. */
+static int create_file(netcdf_writer *w, const gbs_results_spec *spec)
+{
+    int code = nc_create(w->common.output.temporary, NC_NETCDF4 | NC_CLOBBER, &w->file);
+    if (!code)
+        code = put_attributes(w->file, spec->attributes, spec->attribute_count, 0);
+    if (!code)
+        code = define_posterior(w, spec);
+    if (!code)
+        code = define_sample_stats(w, spec);
+    if (!code)
+        code = put_constant_data(w, spec);
+    return code ? code : nc_sync(w->file);
+}
+
+gbs_io_status gbs_netcdf_results_create(gbs_results_writer *common, const gbs_results_spec *spec,
+                                        gbs_results_writer **out, gbs_io_error *error)
+{
+    static const gbs_writer_ops ops = {write_draws, complete};
+    gbs_netcdf_prepare();
+    netcdf_writer *writer = malloc(sizeof *writer);
+    if (!writer)
+        return gbs_io_fail_memory(error, common->output.path, 1, (int64_t)sizeof *writer);
+    *writer = (netcdf_writer){.common = *common, .constants = -1};
+    writer->common.ops = &ops;
+    int code = create_file(writer, spec);
+    if (code) {
+        fail_write(common, code, error);
+        free(writer);
+        return GBS_IO_WRITE;
+    }
+    *out = &writer->common;
+    return GBS_IO_OK;
+}

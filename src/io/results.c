@@ -1,0 +1,283 @@
+/* What the two result formats have in common: the order of calls, the temporary file, the list
+ * of variables and the names of their elements. */
+#include "io/results.h"
+
+#include "io/file.h"
+#include "io/npy.h"
+#include "io/results_format.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HDF5_MAGIC "\x89HDF\r\n\x1a\n"
+#define HDF5_MAGIC_BYTES 8
+
+static int ends_with(const char *text, const char *ending)
+{
+    size_t length = strlen(text), tail = strlen(ending);
+    if (length < tail)
+        return 0;
+    for (size_t i = 0; i < tail; i++) {
+        char letter = text[length - tail + i];
+        if (letter >= 'A' && letter <= 'Z')
+            letter = (char)(letter - 'A' + 'a');
+        if (letter != ending[i])
+            return 0;
+    }
+    return 1;
+}
+
+int gbs_results_format_of(const char *path, gbs_results_format *format)
+{
+    int npy = ends_with(path, ".npy");
+    if (!npy && !ends_with(path, ".nc"))
+        return 0;
+    *format = npy ? GBS_RESULTS_NPY : GBS_RESULTS_NETCDF;
+    return 1;
+}
+
+/* ------------------------------------------------------------------ writing */
+
+gbs_io_status gbs_results_create(const char *path, const gbs_results_spec *spec,
+                                 gbs_results_writer **out, gbs_io_error *error)
+{
+    *out = NULL;
+    gbs_results_writer common = {
+        .type = spec->type, .chains = spec->chains, .draws = spec->draws, .dim = spec->dim};
+    if (spec->chains < 1 || spec->draws < 1 || spec->dim < 1 ||
+        spec->chains > INT64_MAX / 16 / spec->draws / spec->dim)
+        return gbs_io_fail(error, GBS_IO_WRITE, path,
+                           "%" PRId64 " chains of %" PRId64 " draws of %" PRId64
+                           " sites do not make a file",
+                           spec->chains, spec->draws, spec->dim);
+    gbs_io_status status = gbs_output_open(&common.output, path, error);
+    if (status)
+        return status;
+    if (spec->format == GBS_RESULTS_NPY)
+        status = gbs_npy_results_create(&common, out, error);
+    else
+        status = gbs_netcdf_results_create(&common, spec, out, error);
+    if (status)
+        gbs_output_abandon(&common.output);
+    return status;
+}
+
+gbs_io_status gbs_results_write(gbs_results_writer *writer, int64_t first, int64_t n, const void *x,
+                                const double *lp, gbs_io_error *error)
+{
+    if (writer->failed)
+        return gbs_io_fail(error, GBS_IO_WRITE, writer->output.path, "writing has failed before");
+    if (first != writer->written || n < 1 || n > writer->draws - first)
+        return gbs_io_fail(error, GBS_IO_WRITE, writer->output.path,
+                           "draws %" PRId64 " ... %" PRId64 " do not follow the %" PRId64
+                           " of %" PRId64 " that are written",
+                           first, first + n - 1, writer->written, writer->draws);
+    gbs_io_status status = writer->ops->write(writer, first, n, x, lp, error);
+    writer->failed = status != GBS_IO_OK;
+    if (!status)
+        writer->written += n;
+    return status;
+}
+
+static gbs_io_status complete(gbs_results_writer *writer, const gbs_attribute *attributes,
+                              int64_t attribute_count, gbs_io_error *error)
+{
+    if (writer->failed)
+        return gbs_io_fail(error, GBS_IO_WRITE, writer->output.path, "writing has failed before");
+    if (writer->written < writer->draws)
+        return gbs_io_fail(error, GBS_IO_WRITE, writer->output.path,
+                           "only %" PRId64 " of %" PRId64 " draws are written", writer->written,
+                           writer->draws);
+    gbs_io_status status = writer->ops->complete(writer, attributes, attribute_count, error);
+    return status ? status : gbs_output_commit(&writer->output, error);
+}
+
+gbs_io_status gbs_results_finish(gbs_results_writer *writer, const gbs_attribute *attributes,
+                                 int64_t attribute_count, gbs_io_error *error)
+{
+    gbs_io_status status = complete(writer, attributes, attribute_count, error);
+    gbs_results_abandon(writer);
+    return status;
+}
+
+void gbs_results_abandon(gbs_results_writer *writer)
+{
+    if (!writer)
+        return;
+    gbs_output_abandon(&writer->output);
+    free(writer);
+}
+
+/* ------------------------------------------------------------------ reading */
+
+char *gbs_results_copy_text(const char *text)
+{
+    char *copy = malloc(strlen(text) + 1);
+    return copy ? strcpy(copy, text) : NULL;
+}
+
+gbs_variable *gbs_results_add_variable(gbs_results_reader *reader, const char *name, int axes)
+{
+    size_t count = (size_t)reader->variable_count;
+    gbs_variable *larger = realloc(reader->variable, (count + 1) * sizeof *larger);
+    if (!larger)
+        return NULL;
+    reader->variable = larger;
+    gbs_variable *variable = &larger[count];
+    *variable = (gbs_variable){.name = gbs_results_copy_text(name),
+                               .axis = calloc((size_t)axes + 1, sizeof(gbs_axis)),
+                               .axes = axes,
+                               .size = 1};
+    reader->variable_count++;
+    return variable->name && variable->axis ? variable : NULL;
+}
+
+/* Recognises the format and lets it build the reader. */
+static gbs_io_status open_format(gbs_input *input, gbs_results_reader **out, gbs_io_error *error)
+{
+    char start[HDF5_MAGIC_BYTES + 1] = {0};
+    int64_t known = input->bytes < HDF5_MAGIC_BYTES ? input->bytes : HDF5_MAGIC_BYTES;
+    gbs_io_status status = gbs_input_read(input, 0, start, known, error);
+    if (status)
+        return status;
+    if (memcmp(start, GBS_NPY_MAGIC, GBS_NPY_MAGIC_BYTES) == 0)
+        return gbs_npy_results_open(input, out, error);
+    if (memcmp(start, "CDF", 3) == 0)
+        return gbs_io_fail(error, GBS_IO_CONTENT, input->path,
+                           "is a classic netCDF file, which has no groups; netCDF-4 is read");
+    if (memcmp(start, HDF5_MAGIC, HDF5_MAGIC_BYTES) != 0)
+        return gbs_io_fail(error, GBS_IO_CONTENT, input->path, "is neither .npy nor netCDF-4");
+    if (input->memory)
+        return gbs_io_fail(error, GBS_IO_FILE, input->path, "netCDF-4 is not read from a pipe");
+    return gbs_netcdf_results_open(input->path, out, error);
+}
+
+gbs_io_status gbs_results_open(const char *path, gbs_results_reader **out, gbs_io_error *error)
+{
+    *out = NULL;
+    gbs_input input;
+    gbs_io_status status = gbs_input_open(&input, path, error);
+    if (status)
+        return status;
+    gbs_results_reader *reader = NULL;
+    status = open_format(&input, &reader, error);
+    gbs_input_close(&input);
+    if (status)
+        gbs_results_close(reader);
+    else
+        *out = reader;
+    return status;
+}
+
+static void free_variable(gbs_variable *variable)
+{
+    for (int axis = 0; variable->axis && axis < variable->axes; axis++) {
+        char **label = variable->axis[axis].label;
+        for (int64_t i = 0; label && i < variable->axis[axis].length; i++)
+            free(label[i]);
+        free(label);
+    }
+    free(variable->axis);
+    free(variable->name);
+}
+
+void gbs_results_close(gbs_results_reader *reader)
+{
+    if (!reader)
+        return;
+    reader->ops->close(reader);
+    for (int64_t i = 0; i < reader->variable_count; i++)
+        free_variable(&reader->variable[i]);
+    free(reader->variable);
+    free(reader->chain_number);
+    free(reader->scratch);
+    free(reader->path);
+    free(reader);
+}
+
+gbs_results_format gbs_results_reader_format(const gbs_results_reader *reader)
+{
+    return reader->format;
+}
+
+int64_t gbs_results_chains(const gbs_results_reader *reader)
+{
+    return reader->chains;
+}
+
+int64_t gbs_results_draws(const gbs_results_reader *reader)
+{
+    return reader->draws;
+}
+
+int64_t gbs_results_chain_number(const gbs_results_reader *reader, int64_t chain)
+{
+    return reader->chain_number ? reader->chain_number[chain] : chain;
+}
+
+int64_t gbs_results_variable_count(const gbs_results_reader *reader)
+{
+    return reader->variable_count;
+}
+
+const char *gbs_results_variable_name(const gbs_results_reader *reader, int64_t variable)
+{
+    return reader->variable[variable].name;
+}
+
+int64_t gbs_results_variable_size(const gbs_results_reader *reader, int64_t variable)
+{
+    return reader->variable[variable].size;
+}
+
+/* Appends to a text of limited capacity, cutting what does not fit. */
+static void append(char *to, size_t capacity, const char *text)
+{
+    size_t used = strlen(to), length = strlen(text);
+    if (length > capacity - used - 1)
+        length = capacity - used - 1;
+    memcpy(to + used, text, length);
+    to[used + length] = 0;
+}
+
+const char *gbs_results_element_name(const gbs_results_reader *reader, int64_t variable,
+                                     int64_t element, char *to, size_t capacity)
+{
+    if (capacity == 0)
+        return to;
+    const gbs_variable *v = &reader->variable[variable];
+    to[0] = 0;
+    append(to, capacity, v->name);
+    int64_t left = element, stride = v->size;
+    for (int axis = 0; axis < v->axes; axis++) {
+        stride /= v->axis[axis].length;
+        int64_t index = left / stride;
+        left %= stride;
+        char number[24];
+        snprintf(number, sizeof number, "%" PRId64, index);
+        append(to, capacity, axis ? ", " : "[");
+        append(to, capacity, v->axis[axis].label ? v->axis[axis].label[index] : number);
+    }
+    append(to, capacity, v->axes ? "]" : "");
+    return to;
+}
+
+gbs_io_status gbs_results_read(gbs_results_reader *reader, int64_t variable, int64_t first,
+                               int64_t n, double *out, gbs_io_error *error)
+{
+    const gbs_variable *v = &reader->variable[variable];
+    if (first < 0 || n < 1 || n > v->size - first)
+        return gbs_io_fail(error, GBS_IO_CONTENT, reader->path,
+                           "elements %" PRId64 " ... %" PRId64 " of %s, which has %" PRId64, first,
+                           first + n - 1, v->name, v->size);
+    return reader->ops->read(reader, v, first, n, out, error);
+}
+
+int gbs_results_attribute(gbs_results_reader *reader, const char *group, const char *name,
+                          gbs_attribute *out)
+{
+    free(reader->scratch);
+    reader->scratch = NULL;
+    return reader->ops->attribute(reader, group, name, out);
+}
