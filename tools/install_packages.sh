@@ -6,7 +6,8 @@ set -eu
 
 packages_of() {
     case $1 in
-    build) echo gcc libc6-dev cmake ninja-build pkgconf libcmocka-dev libnetcdf-dev ;;
+    build) echo gcc libc6-dev cmake ninja-build pkgconf libcmocka-dev libnetcdf-dev libjansson-dev \
+        liblapacke-dev ;;
     clang) echo clang ;;
     install) echo g++ binutils ;;
     python) echo python3 python3-venv ;;

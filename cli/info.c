@@ -1,0 +1,176 @@
+/* gibbsite info: what to expect of a matrix before sampling from it. */
+#include "cli.h"
+#include "json.h"
+#include "load.h"
+#include "options.h"
+#include "rate.h"
+
+#include <math.h>
+#include <stdio.h>
+
+typedef struct facts {
+    model_files files;
+    int64_t dim, nonzeros, duplicates;
+    gbs_spectrum spectrum;
+    double omega;
+    double tau;  /* (2/w - 1) tau_max */
+    double rate; /* NAN if not computed */
+    double gibbs_cost, exact_cost;
+} facts;
+
+/* Multiply-adds that one normal costs beside the matrix, and one division of the exact solve;
+ * rounded from what the kernels do per site. */
+enum { NORMAL_COST = 20, DIVISION_COST = 4 };
+
+/* Work per effective draw of the slowest linear function.  A sweep is one pass over the dense
+ * matrix, an exact draw one triangular solve; the factorisation is made with the model anyway. */
+static void weigh(facts *f)
+{
+    const double n = (double)f->dim;
+    f->gibbs_cost = fmax(f->tau, 1) * (n * (n - 1) + NORMAL_COST * n);
+    f->exact_cost = n * (n - 1) / 2 + (NORMAL_COST + DIVISION_COST) * n;
+}
+
+static const char *advice(const facts *f)
+{
+    return f->gibbs_cost < f->exact_cost ? "gibbs" : "exact";
+}
+
+static exit_code gather(gbs_context *ctx, facts *f, bool rate_always)
+{
+    gbs_model *model = NULL;
+    exit_code code = load_model(ctx, &f->files, &model, &f->duplicates);
+    if (code != EXIT_FINE)
+        return code;
+    f->dim = gbs_model_dim(model);
+    const double *q = gbs_model_precision(model);
+    for (int64_t k = 0; k < f->dim * f->dim; k++)
+        f->nonzeros += q[k] != 0;
+    const gbs_status status = gbs_model_spectrum(ctx, model, &f->spectrum);
+    if (status != GBS_OK)
+        code = complain_status(ctx, status);
+    f->tau = (2 / f->omega - 1) * f->spectrum.tau_max;
+    f->rate = NAN;
+    if (code == EXIT_FINE && (f->dim <= RATE_LARGEST || rate_always))
+        code = gibbs_rate(q, f->dim, f->omega, &f->rate);
+    weigh(f);
+    gbs_model_release(model);
+    return code;
+}
+
+/* Enough digits that those of 1 - rate show. */
+static int rate_digits(double rate)
+{
+    const double gap = fmax(1 - rate, 1e-15);
+    return (int)fmax(4, 2 + ceil(-log10(gap)));
+}
+
+static void print_rate(const facts *f)
+{
+    if (isnan(f->rate)) {
+        if (f->dim > RATE_LARGEST)
+            printf("Gibbs rate    not computed (n > %d; use --rate)\n", RATE_LARGEST);
+        else
+            puts("Gibbs rate    not computed (LAPACK did not converge)");
+        return;
+    }
+    printf("Gibbs rate    %.*f (spectral radius of a sweep's effect on the mean)\n",
+           rate_digits(f->rate), f->rate);
+    if (1 - f->rate < 1e-12)
+        puts("to forget     more than 1e12 sweeps, beyond what rounding lets us tell");
+    else
+        printf("to forget     %.3g sweeps, the start by a factor e: 1 / (1 - rate)\n",
+               1 / (1 - f->rate));
+}
+
+static void print_facts(const facts *f)
+{
+    static const char *const verdicts[] = {"fine", "sample --dtype f32 will warn",
+                                           "sample --dtype f32 needs --force"};
+    const gbs_spectrum *s = &f->spectrum;
+    const double n = (double)f->dim;
+    printf("matrix        %s (%s)\n", f->files.matrix,
+           f->files.covariance ? "covariance" : "precision");
+    printf("size          %lld x %lld, precision with %lld nonzeros (%.3g %%)\n", (long long)f->dim,
+           (long long)f->dim, (long long)f->nonzeros, 100 * (double)f->nonzeros / (n * n));
+    printf("eigenvalues   %.6g ... %.6g of the precision\n", s->eigenvalue_min, s->eigenvalue_max);
+    printf("condition     %.3g\n", s->condition);
+    printf("tau_max       %.3g sweeps per effective draw of the slowest direction", f->tau);
+    if (f->omega != 1)
+        printf(" (w = %g)", f->omega);
+    putchar('\n');
+    print_rate(f);
+    printf("float         moves the covariance by about %.2g: %s\n", s->f32_covariance_error,
+           verdicts[f32_judge(s)]);
+    printf("advice        %s: multiply-adds per effective draw %.3g by gibbs, %.3g by exact\n",
+           advice(f), f->gibbs_cost, f->exact_cost);
+}
+
+static json_t *facts_json(const facts *f)
+{
+    const gbs_spectrum *s = &f->spectrum;
+    const bool known = !isnan(f->rate) && 1 - f->rate >= 1e-12;
+    json_t *asymmetry =
+        s->asymmetry_row < 0
+            ? json_null()
+            : json_pack("{s:o, s:I, s:I}", "value", json_number(s->asymmetry), "row",
+                        (json_int_t)s->asymmetry_row, "column", (json_int_t)s->asymmetry_column);
+    return json_pack(
+        "{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
+        " s:{s:o, s:s}, s:{s:o, s:o}, s:s}",
+        "gibbsite", gbs_version(), "verb", "info", "matrix", json_text(f->files.matrix), "kind",
+        f->files.covariance ? "covariance" : "precision", "size", (json_int_t)f->dim, "nonzeros",
+        (json_int_t)f->nonzeros, "duplicates", (json_int_t)f->duplicates, "asymmetry", asymmetry,
+        "eigenvalue_min", json_number(s->eigenvalue_min), "eigenvalue_max",
+        json_number(s->eigenvalue_max), "condition", json_number(s->condition), "omega",
+        json_number(f->omega), "tau_max", json_number(f->tau), "gibbs_rate", json_number(f->rate),
+        "sweeps_to_forget", known ? json_number(1 / (1 - f->rate)) : json_null(), "f32",
+        "covariance_error", json_number(s->f32_covariance_error), "verdict",
+        f32_words[f32_judge(s)], "cost_per_effective_draw", "gibbs", json_number(f->gibbs_cost),
+        "exact", json_number(f->exact_cost), "advice", advice(f));
+}
+
+exit_code verb_info(int argc, char **argv)
+{
+    facts f = {.omega = 1};
+    bool json = false, rate_always = false;
+    cli_option options[] = {
+        {"-Q", OPTION_TEXT, &f.files.matrix, "FILE", "the matrix, .npy or Matrix Market",
+         .required = true},
+        {"--covariance", OPTION_FLAG, &f.files.covariance, NULL,
+         "FILE holds the covariance, not the precision", .required = false},
+        {"--omega", OPTION_REAL, &f.omega, "W", "over-relaxation weight, 0 < W < 2 (default 1)",
+         .low = 0, .high = 2, .open = true},
+        {"--rate", OPTION_FLAG, &rate_always, NULL,
+         "compute the Gibbs rate however large the matrix; takes\n"
+         "about 10 n^3 operations, left out above n = 2048",
+         .required = false},
+        {"--json", OPTION_FLAG, &json, NULL, "one JSON object on standard output",
+         .required = false},
+    };
+    const cli_command command = {
+        .name = "info",
+        .usage = "-Q FILE [options]",
+        .purpose = "Says what to expect of a matrix: size, condition number, how slowly Gibbs\n"
+                   "sampling mixes, whether float is enough, and which method is cheaper.",
+        .example = "  gibbsite make lattice --rows 10 --cols 10 --kappa 0.1 -o q.mtx\n"
+                   "  gibbsite info -Q q.mtx",
+        .options = options,
+        .count = sizeof options / sizeof *options,
+    };
+    exit_code code;
+    if (!options_parse(&command, argc, argv, &code))
+        return code;
+    gbs_context *ctx = NULL;
+    if (gbs_context_create(NULL, &ctx) != GBS_OK)
+        return complain(EXIT_FILE, "no memory for a context");
+    code = gather(ctx, &f, rate_always);
+    if (code == EXIT_FINE && json)
+        code = json_print(facts_json(&f), code);
+    else if (code == EXIT_FINE) {
+        print_facts(&f);
+        code = finish_stdout(code);
+    }
+    gbs_context_destroy(ctx);
+    return code;
+}

@@ -1,0 +1,155 @@
+/* Reads matrices and locations and hands them to the library, which does all checking of what
+ * the numbers mean; here only shapes are looked at. */
+#include "load.h"
+
+#include <math.h>
+#include <stdio.h>
+
+const char *const f32_words[] = {"fine", "warn", "refuse"};
+
+exit_code load_array(const char *path, gbs_array *out)
+{
+    gbs_io_error error;
+    const gbs_io_status status = gbs_array_read(path, out, &error);
+    if (status != GBS_IO_OK)
+        return complain((exit_code)gbs_io_exit_code(status), "%s", error.message);
+    return EXIT_FINE;
+}
+
+double array_at(const gbs_array *array, int64_t k)
+{
+    return array->type == GBS_F32 ? (double)((const float *)array->data)[k]
+                                  : ((const double *)array->data)[k];
+}
+
+f32_verdict f32_judge(const gbs_spectrum *spectrum)
+{
+    const double error = spectrum->f32_covariance_error;
+    return error <= 1e-3 ? F32_FINE : error <= 0.1 ? F32_WARN : F32_REFUSE;
+}
+
+exit_code complain_shape(const gbs_array *array, const char *path, const char *needed)
+{
+    char shape[96] = "";
+    int used = 0;
+    for (int k = 0; k < array->axes; k++)
+        used += snprintf(shape + used, sizeof shape - (size_t)used, "%s%lld", k ? ", " : "",
+                         (long long)array->shape[k]);
+    return complain(EXIT_BAD_INPUT, "%s: has shape (%s), %s is needed", path, shape, needed);
+}
+
+/* Reports the pair that differs most, in the measure the library judges it by. */
+static void say_asymmetry(const gbs_array *q, const char *path)
+{
+    const int64_t n = q->shape[0];
+    double worst = 0;
+    int64_t row = -1, column = -1;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++) {
+            const double gap = fabs(array_at(q, i * n + j) - array_at(q, j * n + i));
+            if (gap == 0)
+                continue;
+            const double scale = sqrt(array_at(q, i * n + i) * array_at(q, j * n + j));
+            if (gap > worst * scale) {
+                worst = gap / scale;
+                row = i;
+                column = j;
+            }
+        }
+    if (row >= 0)
+        say("%s: not quite symmetric, entries (%lld, %lld) differ by %.3g of the diagonal's scale; "
+            "their average is used",
+            path, (long long)row, (long long)column, worst);
+}
+
+/* A vector of dim numbers: [dim], [dim, 1] or [1, dim]. */
+static exit_code load_vector(const char *path, int64_t dim, gbs_array *out)
+{
+    exit_code code = load_array(path, out);
+    if (code != EXIT_FINE)
+        return code;
+    const bool flat =
+        out->axes == 1 || (out->axes == 2 && (out->shape[0] == 1 || out->shape[1] == 1));
+    if (flat && out->count == dim)
+        return EXIT_FINE;
+    char needed[64];
+    snprintf(needed, sizeof needed, "a vector of %lld", (long long)dim);
+    code = complain_shape(out, path, needed);
+    gbs_array_free(out);
+    return code;
+}
+
+static exit_code load_location(const model_files *files, gbs_model_spec *spec, gbs_array *array)
+{
+    const struct {
+        const char *path;
+        gbs_location kind;
+    } forms[] = {{files->mean, GBS_LOCATION_MEAN},
+                 {files->info, GBS_LOCATION_INFORMATION},
+                 {files->offset, GBS_LOCATION_OFFSET}};
+    for (size_t k = 0; k < sizeof forms / sizeof *forms; k++)
+        if (forms[k].path) {
+            const exit_code code = load_vector(forms[k].path, spec->dim, array);
+            if (code != EXIT_FINE)
+                return code;
+            spec->location_kind = forms[k].kind;
+            spec->location_type = array->type;
+            spec->location = array->data;
+        }
+    return EXIT_FINE;
+}
+
+static exit_code say_condition(gbs_context *ctx, const gbs_model *model, const char *path)
+{
+    gbs_spectrum spectrum;
+    const gbs_status status = gbs_model_spectrum(ctx, model, &spectrum);
+    if (status != GBS_OK)
+        return complain_status(ctx, status);
+    say("%s: covariance inverted, condition number %.3g", path, spectrum.condition);
+    return EXIT_FINE;
+}
+
+exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **model,
+                     int64_t *duplicates)
+{
+    gbs_array matrix = {0}, location = {0};
+    gbs_model_spec spec = gbs_model_spec_default();
+    *model = NULL;
+    exit_code code = load_array(files->matrix, &matrix);
+    if (code != EXIT_FINE)
+        return code;
+    if (matrix.axes != 2 || matrix.shape[0] != matrix.shape[1]) {
+        code = complain_shape(&matrix, files->matrix, "a square matrix");
+        goto done;
+    }
+    spec.dim = matrix.shape[0];
+    spec.matrix_kind = files->covariance ? GBS_MATRIX_COVARIANCE : GBS_MATRIX_PRECISION;
+    spec.matrix_type = matrix.type;
+    spec.matrix = matrix.data;
+    if ((code = load_location(files, &spec, &location)) != EXIT_FINE)
+        goto done;
+    const gbs_status status = gbs_model_create(ctx, &spec, model);
+    if (status != GBS_OK) {
+        code = complain(status == GBS_ERROR_MEMORY ? EXIT_FILE : EXIT_BAD_INPUT, "%s: %s",
+                        files->matrix, gbs_context_message(ctx));
+        goto done;
+    }
+    if (duplicates)
+        *duplicates = matrix.duplicates;
+    if (files->quiet)
+        goto done;
+    if (matrix.duplicates)
+        say("%s: %lld entries were given more than once and summed", files->matrix,
+            (long long)matrix.duplicates);
+    say_asymmetry(&matrix, files->matrix);
+    if (files->covariance)
+        code = say_condition(ctx, *model, files->matrix);
+done:
+    if (code != EXIT_FINE) {
+        gbs_model_release(*model);
+        *model = NULL;
+    }
+    gbs_array_free(&matrix);
+    gbs_array_free(&location);
+    return code;
+}

@@ -1,0 +1,36 @@
+/* From files to a model: what sample and info share. */
+#ifndef GIBBSITE_CLI_LOAD_H
+#define GIBBSITE_CLI_LOAD_H
+
+#include "cli.h"
+
+#include "io/array.h"
+
+typedef struct model_files {
+    const char *matrix;
+    bool covariance;
+    const char *mean, *info, *offset; /* at most one */
+    bool quiet;                       /* no notices */
+} model_files;
+
+/* Reads an array; prints what failed. */
+exit_code load_array(const char *path, gbs_array *out);
+
+/* Element k of an array of either type, in double. */
+double array_at(const gbs_array *array, int64_t k);
+
+/* Refuses an array, with its shape and the one that is needed. */
+exit_code complain_shape(const gbs_array *array, const char *path, const char *needed);
+
+/* Reads the files, makes the model, and says on stderr what is worth knowing of them: summed
+ * duplicates, asymmetry, a covariance's condition number.  duplicates may be NULL.
+ * Owns: *model is released by the caller; NULL unless EXIT_FINE. */
+exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **model,
+                     int64_t *duplicates);
+
+/* What float does to the law of a model whose spectrum is known (docs/program.md). */
+typedef enum f32_verdict { F32_FINE, F32_WARN, F32_REFUSE } f32_verdict;
+f32_verdict f32_judge(const gbs_spectrum *spectrum);
+extern const char *const f32_words[]; /* "fine", "warn", "refuse" */
+
+#endif

@@ -1,0 +1,414 @@
+/* gibbsite make: precision matrices of standard Gaussian Markov random fields (Rue and Held,
+ * Gaussian Markov Random Fields, 2005, chapters 1 and 3), written as the lower triangle of a
+ * Matrix Market file.  One kind of model is one row of the table at the end. */
+#include "cli.h"
+#include "interrupt.h"
+#include "make_random.h"
+#include "options.h"
+
+#include "io/graph.h"
+#include "io/matrix_market.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A lower triangle under construction, rows ascending. */
+typedef struct triangle {
+    int64_t dim, count;
+    int64_t *row, *column;
+    double *value;
+} triangle;
+
+static exit_code triangle_start(triangle *t, int64_t dim, int64_t room)
+{
+    *t = (triangle){.dim = dim};
+    t->row = take(room, sizeof *t->row, "matrix");
+    t->column = take(room, sizeof *t->column, "matrix");
+    t->value = take(room, sizeof *t->value, "matrix");
+    return t->row && t->column && t->value ? EXIT_FINE : EXIT_FILE;
+}
+
+static void triangle_add(triangle *t, int64_t row, int64_t column, double value)
+{
+    t->row[t->count] = row;
+    t->column[t->count] = column;
+    t->value[t->count++] = value;
+}
+
+static void triangle_free(triangle *t)
+{
+    free(t->row);
+    free(t->column);
+    free(t->value);
+}
+
+/* Writes what `code` says was built, under a comment that tells how. */
+static exit_code triangle_finish(triangle *t, exit_code code, const char *path, const char *comment)
+{
+    gbs_io_error error;
+    if (code == EXIT_FINE) {
+        interrupt_hold(); /* a temporary file exists from here until it is renamed */
+        const gbs_io_status status = gbs_mtx_write_symmetric(path, t->dim, t->count, t->row,
+                                                             t->column, t->value, comment, &error);
+        if (status != GBS_IO_OK)
+            code = complain((exit_code)gbs_io_exit_code(status), "%s", error.message);
+        interrupt_release();
+        if (code == EXIT_FINE && interrupted())
+            code = complain(EXIT_INTERRUPTED, "interrupted once %s was written", path);
+    }
+    triangle_free(t);
+    return code;
+}
+
+static void say_singular(double kappa)
+{
+    if (kappa == 0)
+        say("with K = 0 the matrix is singular (constants have no precision): 'sample' refuses it");
+}
+
+/* ------------------------------------------------------------------ ar1 */
+
+static exit_code make_ar1(int argc, char **argv)
+{
+    int64_t n = 0;
+    double phi = 0;
+    const char *path = NULL;
+    cli_option options[] = {
+        {"-n", OPTION_COUNT, &n, "N", "sites", .least = 1, .most = INT32_MAX, .required = true},
+        {"--phi", OPTION_REAL, &phi, "P", "correlation of neighbours, -1 < P < 1", .low = -1,
+         .high = 1, .open = true, .required = true},
+        {"-o", OPTION_TEXT, &path, "FILE", "where to write", .required = true},
+    };
+    const cli_command command = {
+        .name = "make ar1",
+        .usage = "-n N --phi P -o FILE",
+        .purpose = "Stationary autoregression x_t = P x_(t-1) + e_t with e_t ~ N(0, 1): diagonal\n"
+                   "1, 1 + P^2, ..., 1 + P^2, 1 and -P beside it; all variances are 1 / (1 - P^2).",
+        .example = "  gibbsite make ar1 -n 10 --phi 0.9 -o q.mtx",
+        .options = options,
+        .count = sizeof options / sizeof *options,
+    };
+    exit_code code;
+    if (!options_parse(&command, argc, argv, &code))
+        return code;
+    triangle t;
+    code = triangle_start(&t, n, 2 * n);
+    for (int64_t i = 0; code == EXIT_FINE && i < n; i++) {
+        if (i > 0)
+            triangle_add(&t, i, i - 1, -phi);
+        const int ends = (i == 0) + (i == n - 1);
+        triangle_add(&t, i, i, ends == 0 ? 1 + phi * phi : ends == 1 ? 1 : 1 - phi * phi);
+    }
+    char comment[128], number[32];
+    snprintf(comment, sizeof comment, "gibbsite make ar1 -n %lld --phi %s", (long long)n,
+             shortest(phi, number));
+    return triangle_finish(&t, code, path, comment);
+}
+
+/* ------------------------------------------------------------------ lattice, torus */
+
+typedef struct grid {
+    int64_t rows, columns;
+    double kappa;
+    bool wrap;
+} grid;
+
+/* Neighbours of site r * columns + c, ascending; returns how many. */
+static int grid_neighbours(const grid *g, int64_t r, int64_t c, int64_t near[4])
+{
+    static const int step[4][2] = {{-1, 0}, {0, -1}, {0, 1}, {1, 0}};
+    int count = 0;
+    for (int k = 0; k < 4; k++) {
+        int64_t row = r + step[k][0], column = c + step[k][1];
+        if (g->wrap) {
+            row = (row + g->rows) % g->rows;
+            column = (column + g->columns) % g->columns;
+        }
+        if (row < 0 || row >= g->rows || column < 0 || column >= g->columns)
+            continue;
+        const int64_t site = row * g->columns + column;
+        int at = count++;
+        for (; at > 0 && near[at - 1] > site; at--)
+            near[at] = near[at - 1];
+        near[at] = site;
+    }
+    return count;
+}
+
+static void fill_grid(const grid *g, triangle *t)
+{
+    for (int64_t r = 0; r < g->rows; r++)
+        for (int64_t c = 0; c < g->columns; c++) {
+            const int64_t site = r * g->columns + c;
+            int64_t near[4];
+            const int count = grid_neighbours(g, r, c, near);
+            for (int k = 0; k < count && near[k] < site; k++)
+                triangle_add(t, site, near[k], -1);
+            triangle_add(t, site, site, count + g->kappa);
+        }
+}
+
+static exit_code make_grid(int argc, char **argv, bool wrap)
+{
+    grid g = {.wrap = wrap};
+    const char *path = NULL;
+    /* A ring of two would join its sites twice. */
+    const int64_t least = wrap ? 3 : 1;
+    cli_option options[] = {
+        {"--rows", OPTION_COUNT, &g.rows, "R", "rows", .least = least, .most = 46340,
+         .required = true},
+        {"--cols", OPTION_COUNT, &g.columns, "C", "columns", .least = least, .most = 46340,
+         .required = true},
+        {"--kappa", OPTION_REAL, &g.kappa, "K", "added to the diagonal, at least 0", .low = 0,
+         .high = INFINITY, .required = true},
+        {"-o", OPTION_TEXT, &path, "FILE", "where to write", .required = true},
+    };
+    const cli_command command = {
+        .name = wrap ? "make torus" : "make lattice",
+        .usage = "--rows R --cols C --kappa K -o FILE",
+        .purpose = wrap ? "Grid whose opposite edges are joined: 4 + K on the diagonal, -1 to the\n"
+                          "four neighbours; R and C at least 3.  Site r C + c is row r, column c."
+                        : "Grid: number of neighbours + K on the diagonal, -1 to the neighbours\n"
+                          "above, below, left and right.  Site r C + c is row r, column c.",
+        .example = wrap ? "  gibbsite make torus --rows 8 --cols 8 --kappa 1 -o q.mtx"
+                        : "  gibbsite make lattice --rows 10 --cols 10 --kappa 0.1 -o q.mtx",
+        .options = options,
+        .count = sizeof options / sizeof *options,
+    };
+    exit_code code;
+    if (!options_parse(&command, argc, argv, &code))
+        return code;
+    triangle t;
+    code = triangle_start(&t, g.rows * g.columns, 3 * g.rows * g.columns);
+    if (code == EXIT_FINE)
+        fill_grid(&g, &t);
+    char comment[160], number[32];
+    snprintf(comment, sizeof comment, "gibbsite %s --rows %lld --cols %lld --kappa %s",
+             command.name, (long long)g.rows, (long long)g.columns, shortest(g.kappa, number));
+    code = triangle_finish(&t, code, path, comment);
+    if (code == EXIT_FINE)
+        say_singular(g.kappa);
+    return code;
+}
+
+static exit_code make_lattice(int argc, char **argv)
+{
+    return make_grid(argc, argv, false);
+}
+
+static exit_code make_torus(int argc, char **argv)
+{
+    return make_grid(argc, argv, true);
+}
+
+/* ------------------------------------------------------------------ car, icar */
+
+/* D - weight W + kappa I, W the adjacency and D its row sums. */
+static exit_code fill_graph(const gbs_graph *graph, double weight, double kappa, triangle *t)
+{
+    const exit_code code = triangle_start(t, graph->nodes, graph->nodes + graph->links);
+    for (int64_t i = 0; code == EXIT_FINE && i < graph->nodes; i++) {
+        for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
+            if (graph->neighbour[k] < i)
+                triangle_add(t, i, graph->neighbour[k], -weight);
+        triangle_add(t, i, i, (double)(graph->start[i + 1] - graph->start[i]) + kappa);
+    }
+    return code;
+}
+
+/* A site alone would get precision kappa, and with 0 there is no such model. */
+static exit_code check_isolated(const gbs_graph *graph, const char *path, double kappa)
+{
+    for (int64_t i = 0; kappa == 0 && i < graph->nodes; i++)
+        if (graph->start[i] == graph->start[i + 1])
+            return complain(EXIT_BAD_INPUT,
+                            "%s: site %lld (counted from 0) has no neighbours, so its precision "
+                            "would be 0; 'make icar' with --kappa above 0 allows it",
+                            path, (long long)i);
+    return EXIT_FINE;
+}
+
+static exit_code write_graph_model(const char *graph_path, int64_t nodes, double weight,
+                                   double kappa, const char *path, const char *how)
+{
+    gbs_graph graph;
+    gbs_io_error error;
+    const gbs_io_status status = gbs_graph_read(graph_path, nodes, &graph, &error);
+    if (status != GBS_IO_OK)
+        return complain((exit_code)gbs_io_exit_code(status), "%s", error.message);
+    triangle t = {0};
+    exit_code code = check_isolated(&graph, graph_path, kappa);
+    if (code == EXIT_FINE)
+        code = fill_graph(&graph, weight, kappa, &t);
+    char comment[256];
+    snprintf(comment, sizeof comment, "%s\n%s graph of %lld sites, %lld links", how,
+             gbs_graph_format_name(graph.format), (long long)graph.nodes, (long long)graph.links);
+    gbs_graph_free(&graph);
+    return triangle_finish(&t, code, path, comment);
+}
+
+static const char GRAPH_HELP[] = "INLA .graph or .adjacency, GAL or edge list,\n"
+                                 "told apart by content";
+static const char NODES_HELP[] = "number of sites, for an edge list whose last sites\n"
+                                 "have no neighbours";
+
+static exit_code make_car(int argc, char **argv)
+{
+    const char *graph = NULL, *path = NULL;
+    double rho = 0;
+    int64_t nodes = 0;
+    cli_option options[] = {
+        {"--graph", OPTION_TEXT, &graph, "FILE", GRAPH_HELP, .required = true},
+        {"--nodes", OPTION_COUNT, &nodes, "N", NODES_HELP, .least = 1, .most = INT32_MAX},
+        {"--rho", OPTION_REAL, &rho, "R", "spatial dependence, -1 < R < 1", .low = -1, .high = 1,
+         .open = true, .required = true},
+        {"-o", OPTION_TEXT, &path, "FILE", "where to write", .required = true},
+    };
+    const cli_command command = {
+        .name = "make car",
+        .usage = "--graph FILE [--nodes N] --rho R -o FILE",
+        .purpose = "Proper conditional autoregression D - R W: W the graph's adjacency, D its row\n"
+                   "sums; x_i given the others has mean R times its neighbours' average.",
+        .example = "  printf '0 1\\n1 2\\n2 0\\n2 3\\n' > edges.txt\n"
+                   "  gibbsite make car --graph edges.txt --nodes 4 --rho 0.9 -o q.mtx",
+        .options = options,
+        .count = sizeof options / sizeof *options,
+    };
+    exit_code code;
+    if (!options_parse(&command, argc, argv, &code))
+        return code;
+    char how[64], number[32];
+    snprintf(how, sizeof how, "gibbsite make car --rho %s", shortest(rho, number));
+    return write_graph_model(graph, nodes, rho, 0, path, how);
+}
+
+static exit_code make_icar(int argc, char **argv)
+{
+    const char *graph = NULL, *path = NULL;
+    double kappa = 0;
+    int64_t nodes = 0;
+    cli_option options[] = {
+        {"--graph", OPTION_TEXT, &graph, "FILE", GRAPH_HELP, .required = true},
+        {"--nodes", OPTION_COUNT, &nodes, "N", NODES_HELP, .least = 1, .most = INT32_MAX},
+        {"--kappa", OPTION_REAL, &kappa, "K", "added to the diagonal, at least 0 (default 0)",
+         .low = 0, .high = INFINITY},
+        {"-o", OPTION_TEXT, &path, "FILE", "where to write", .required = true},
+    };
+    const cli_command command = {
+        .name = "make icar",
+        .usage = "--graph FILE [--nodes N] [--kappa K] -o FILE",
+        .purpose = "Intrinsic conditional autoregression D - W + K I: W the graph's adjacency, D\n"
+                   "its row sums.  With K = 0 it is singular; 'sample' needs K above 0.",
+        .example = "  printf '0 1\\n1 2\\n2 0\\n2 3\\n' > edges.txt\n"
+                   "  gibbsite make icar --graph edges.txt --nodes 4 --kappa 0.5 -o q.mtx",
+        .options = options,
+        .count = sizeof options / sizeof *options,
+    };
+    exit_code code;
+    if (!options_parse(&command, argc, argv, &code))
+        return code;
+    char how[64], number[32];
+    snprintf(how, sizeof how, "gibbsite make icar --kappa %s", shortest(kappa, number));
+    code = write_graph_model(graph, nodes, 1, kappa, path, how);
+    if (code == EXIT_FINE)
+        say_singular(kappa);
+    return code;
+}
+
+/* ------------------------------------------------------------------ random */
+
+static exit_code fill_random(int64_t n, double cond, uint64_t seed, triangle *t)
+{
+    double *q = take(n * n, sizeof *q, "random matrix");
+    exit_code code = q ? random_precision(n, cond, seed, q) : EXIT_FILE;
+    if (code == EXIT_FINE)
+        code = triangle_start(t, n, n * (n + 1) / 2);
+    for (int64_t i = 0; code == EXIT_FINE && i < n; i++)
+        for (int64_t j = 0; j <= i; j++)
+            triangle_add(t, i, j, q[i * n + j]);
+    free(q);
+    return code;
+}
+
+static exit_code make_random(int argc, char **argv)
+{
+    int64_t n = 0;
+    double cond = 1;
+    uint64_t seed = 0;
+    const char *path = NULL;
+    cli_option options[] = {
+        {"-n", OPTION_COUNT, &n, "N", "sites", .least = 1, .most = 46340, .required = true},
+        {"--cond", OPTION_REAL, &cond, "C", "condition number, 1 to 1e12", .low = 1, .high = 1e12,
+         .required = true},
+        {"--seed", OPTION_SEED, &seed, "S", "0 to 2^64-1, or -1", .required = true},
+        {"-o", OPTION_TEXT, &path, "FILE", "where to write", .required = true},
+    };
+    const cli_command command = {
+        .name = "make random",
+        .usage = "-n N --cond C --seed S -o FILE",
+        .purpose = "Dense random matrix with eigenvalues 1 ... C in equal ratios and eigenvectors\n"
+                   "uniform on the orthogonal group; the same file from a seed everywhere.",
+        .example = "  gibbsite make random -n 20 --cond 100 --seed 1 -o q.mtx",
+        .options = options,
+        .count = sizeof options / sizeof *options,
+    };
+    exit_code code;
+    if (!options_parse(&command, argc, argv, &code))
+        return code;
+    if (n == 1 && cond != 1)
+        return usage_error(&command, "--cond: a 1 x 1 matrix has condition number 1, not %g", cond);
+    triangle t = {0};
+    code = fill_random(n, cond, seed, &t);
+    char comment[128], number[32];
+    snprintf(comment, sizeof comment, "gibbsite make random -n %lld --cond %s --seed %llu",
+             (long long)n, shortest(cond, number), (unsigned long long)seed);
+    return triangle_finish(&t, code, path, comment);
+}
+
+/* ------------------------------------------------------------------ the verb */
+
+static const struct kind {
+    const char *name;
+    exit_code (*run)(int argc, char **argv);
+    const char *usage;
+} kinds[] = {
+    {"ar1", make_ar1, "-n N --phi P -o FILE"},
+    {"lattice", make_lattice, "--rows R --cols C --kappa K -o FILE"},
+    {"torus", make_torus, "--rows R --cols C --kappa K -o FILE"},
+    {"car", make_car, "--graph FILE [--nodes N] --rho R -o FILE"},
+    {"icar", make_icar, "--graph FILE [--nodes N] [--kappa K] -o FILE"},
+    {"random", make_random, "-n N --cond C --seed S -o FILE"},
+};
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static void print_kinds(FILE *to)
+{
+    for (int k = 0; k < KINDS; k++)
+        fprintf(to, "%s gibbsite make %-8s %s\n", k ? "      " : "Usage:", kinds[k].name,
+                kinds[k].usage);
+    fputs("\nWrites the precision matrix of a standard model as Matrix Market coordinate real\n"
+          "symmetric, lower triangle, 17 digits.  'gibbsite make KIND --help' tells more.\n"
+          "\nExample:\n"
+          "  gibbsite make ar1 -n 10 --phi 0.9 -o q.mtx\n",
+          to);
+}
+
+exit_code verb_make(int argc, char **argv)
+{
+    if (argc < 1) {
+        print_kinds(stderr);
+        return EXIT_USAGE;
+    }
+    if (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")) {
+        print_kinds(stdout);
+        return finish_stdout(EXIT_FINE);
+    }
+    for (int k = 0; k < KINDS; k++)
+        if (!strcmp(argv[0], kinds[k].name))
+            return kinds[k].run(argc - 1, argv + 1);
+    return complain(EXIT_USAGE, "make: unknown kind '%s'; 'gibbsite make --help' lists them",
+                    argv[0]);
+}

@@ -1,0 +1,52 @@
+/* A command line from a table: each option names its kind, its bounds, where its value goes and
+ * its line in the help, so that what is parsed and what --help says cannot differ. */
+#ifndef GIBBSITE_CLI_OPTIONS_H
+#define GIBBSITE_CLI_OPTIONS_H
+
+#include "cli.h"
+
+typedef enum option_kind {
+    OPTION_FLAG,  /* bool *, no value */
+    OPTION_TEXT,  /* const char ** */
+    OPTION_COUNT, /* int64_t *, least <= value <= most */
+    OPTION_REAL,  /* double *, low <= value <= high, or between them if open */
+    OPTION_SEED,  /* uint64_t *, 0 ... 2^64-1, and -1 for 2^64-1 */
+    OPTION_CHOICE /* int *, the index in choices, which ends with NULL */
+} option_kind;
+
+typedef struct cli_option {
+    const char *name; /* as typed: "--chains", "-Q" */
+    option_kind kind;
+    void *value;
+    const char *argument; /* what stands for the value in the help */
+    const char *help;
+    int64_t least, most;
+    double low, high;
+    bool open;
+    const char *const *choices;
+    bool required;
+    bool given; /* set by the parser */
+} cli_option;
+
+typedef struct cli_command {
+    const char *name;    /* "sample", "make ar1" */
+    const char *usage;   /* the rest of the usage line */
+    const char *purpose; /* a few lines */
+    const char *example; /* commands that work as they stand */
+    cli_option *options;
+    size_t count;
+    const char *operand;        /* name of the one operand, NULL if it takes none */
+    const char **operand_value; /* where it goes */
+} cli_command;
+
+/* Fills the table's targets.  False if there is nothing more to do: *code is then EXIT_FINE
+ * after --help and EXIT_USAGE after a message naming the option and its value. */
+bool options_parse(const cli_command *command, int argc, char **argv, exit_code *code);
+
+bool option_given(const cli_command *command, const char *name);
+
+/* Prints the message and where help is; returns EXIT_USAGE. */
+exit_code usage_error(const cli_command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

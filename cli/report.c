@@ -1,0 +1,153 @@
+/* Computes a report.  The file is read in slabs of whole variables, since diagnostics need all
+ * draws of one variable; the series of the trace is summed along the way, so one pass is enough:
+ * T_t needs each variable's own mean only. */
+#include "report.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Draws held at a time: 64 MiB, or one variable where that is more. */
+enum { SLAB_BYTES = 64 << 20 };
+
+typedef struct workbench {
+    void *diag;          /* gbs_diag_workspace */
+    double *slab;        /* [slab_variables, chains, draws] */
+    double *trace;       /* [chains, draws] */
+    int32_t *superchain; /* [chains] */
+    int64_t slab_variables;
+} workbench;
+
+static exit_code workbench_open(workbench *w, const draw_source *source, int64_t superchains)
+{
+    const size_t bytes = gbs_diag_workspace(source->chains, source->draws);
+    if (!bytes)
+        return complain(EXIT_BAD_INPUT, "%lld chains of %lld draws are too many to summarise",
+                        (long long)source->chains, (long long)source->draws);
+    const int64_t size = source->chains * source->draws;
+    w->slab_variables = SLAB_BYTES / (int64_t)sizeof(double) / size;
+    if (w->slab_variables < 1)
+        w->slab_variables = 1;
+    if (w->slab_variables > source->variables)
+        w->slab_variables = source->variables;
+    w->diag = take((int64_t)bytes, 1, "diagnostics");
+    w->slab = take(w->slab_variables * size, sizeof(double), "draws");
+    w->trace = take(size, sizeof(double), "trace");
+    w->superchain = take(source->chains, sizeof(int32_t), "superchains");
+    if (!w->diag || !w->slab || !w->trace || !w->superchain)
+        return EXIT_FILE;
+    for (int64_t c = 0; superchains && c < source->chains; c++)
+        w->superchain[c] = (int32_t)(c / (source->chains / superchains));
+    return EXIT_FINE;
+}
+
+static void workbench_close(workbench *w)
+{
+    free(w->diag);
+    free(w->slab);
+    free(w->trace);
+    free(w->superchain);
+}
+
+static gbs_draws draws_of(const draw_source *source, const double *values)
+{
+    return (gbs_draws){.values = values,
+                       .chains = source->chains,
+                       .draws = source->draws,
+                       .chain_stride = source->draws,
+                       .draw_stride = 1};
+}
+
+static void summarise(const report *r, const workbench *w, const double *values, report_row *row)
+{
+    const draw_source *source = r->source;
+    const gbs_draws draws = draws_of(source, values);
+    gbs_diag_summary(&draws, w->diag, &row->s);
+    row->rhat_nested =
+        r->superchains ? gbs_diag_rhat_nested(&draws, w->superchain, w->diag) : (double)NAN;
+    for (int64_t k = 0; k < source->chains * source->draws; k++) {
+        const double d = values[k] - row->s.mean;
+        w->trace[k] += d * d;
+    }
+}
+
+static void summarise_trace(report *r, const workbench *w)
+{
+    const gbs_draws draws = draws_of(r->source, w->trace);
+    gbs_summary s;
+    gbs_diag_summary(&draws, w->diag, &s);
+    r->trace_mean = s.mean;
+    r->trace_mcse = s.mcse_mean;
+}
+
+exit_code report_make(report *r, const draw_source *source, int64_t superchains)
+{
+    *r = (report){.source = source, .superchains = superchains};
+    workbench w = {0};
+    exit_code code = workbench_open(&w, source, superchains);
+    r->rows = code == EXIT_FINE ? take(source->variables, sizeof *r->rows, "summary") : NULL;
+    if (code == EXIT_FINE && !r->rows)
+        code = EXIT_FILE;
+    const int64_t size = source->chains * source->draws;
+    for (int64_t first = 0; code == EXIT_FINE && first < source->variables;
+         first += w.slab_variables) {
+        const int64_t left = source->variables - first;
+        const int64_t n = left < w.slab_variables ? left : w.slab_variables;
+        code = source->read(source->user, first, n, w.slab);
+        for (int64_t k = 0; code == EXIT_FINE && k < n; k++)
+            summarise(r, &w, w.slab + k * size, &r->rows[first + k]);
+    }
+    if (code == EXIT_FINE)
+        summarise_trace(r, &w);
+    workbench_close(&w);
+    return code;
+}
+
+void report_free(report *r)
+{
+    free(r->rows);
+    *r = (report){0};
+}
+
+/* Written so that NaN fails. */
+bool report_passes(const gbs_summary *s, const report_limits *limits)
+{
+    return s->rhat <= limits->rhat && s->ess_bulk >= limits->ess && s->ess_tail >= limits->ess;
+}
+
+int64_t report_failures(const report *r, const report_limits *limits)
+{
+    int64_t failures = 0;
+    for (int64_t k = 0; k < r->source->variables; k++)
+        failures += !report_passes(&r->rows[k].s, limits);
+    return failures;
+}
+
+report_worst report_find_worst(const report *r)
+{
+    report_worst w = {-1, -1, -1, 0};
+    for (int64_t k = 0; k < r->source->variables; k++) {
+        const gbs_summary *s = &r->rows[k].s;
+        w.undefined += isnan(s->rhat);
+        if (!isnan(s->rhat) && (w.rhat < 0 || s->rhat > r->rows[w.rhat].s.rhat))
+            w.rhat = k;
+        if (!isnan(s->ess_bulk) && (w.ess_bulk < 0 || s->ess_bulk < r->rows[w.ess_bulk].s.ess_bulk))
+            w.ess_bulk = k;
+        if (!isnan(s->ess_tail) && (w.ess_tail < 0 || s->ess_tail < r->rows[w.ess_tail].s.ess_tail))
+            w.ess_tail = k;
+    }
+    return w;
+}
+
+const report_note report_notes[] = {
+    {GBS_NOTE_NOT_FINITE, "not_finite", "NaN or infinite draws, nothing can be said", false},
+    {GBS_NOTE_CONSTANT, "constant", "all draws are equal, R-hat and ESS are undefined", false},
+    {GBS_NOTE_CHAINS_CONSTANT, "chains_constant",
+     "no chain moves and they stand apart, R-hat is infinite", false},
+    {GBS_NOTE_CHAIN_CONSTANT, "chain_constant", "does not move", true},
+    {GBS_NOTE_TOO_SHORT, "too_short", "fewer than 4 draws a chain, R-hat and ESS are undefined",
+     false},
+    {GBS_NOTE_ESS_CAPPED, "ess_capped",
+     "ESS is at its cap, draws times log10(draws): the chains are antithetic", false},
+    {GBS_NOTE_CHAINS_IDENTICAL, "chains_identical", "repeats the draws of another chain", true},
+};
+const int report_note_count = sizeof report_notes / sizeof *report_notes;

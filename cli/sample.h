@@ -1,0 +1,67 @@
+/* The parts of `gibbsite sample`: the plan from the command line, the objects it asks for, the
+ * run itself, and its record. */
+#ifndef GIBBSITE_CLI_SAMPLE_H
+#define GIBBSITE_CLI_SAMPLE_H
+
+#include "cli.h"
+#include "json.h"
+#include "load.h"
+
+#include "io/results.h"
+
+/* What the command line says, checked as far as that is possible without the files.  The ints
+ * hold the library's enums. */
+typedef struct sample_plan {
+    model_files files;
+    int method, dtype, order, isa;
+    int64_t chains, warmup, draws, thin;
+    uint64_t seed;
+    double omega;
+    const char *init; /* a word or a file */
+    gbs_start start;
+    const char *stream; /* as typed */
+    gbs_stream stream_kind;
+    const char *noise; /* the file of given:FILE */
+    int32_t multiprocessors, threads;
+    bool force, quiet, json;
+    const char *output; /* NULL: the summary goes to stdout */
+    gbs_results_format format;
+} sample_plan;
+
+/* Sweeps of the library (draws, for exact): warm-up and kept ones. */
+int64_t plan_sweeps(const sample_plan *plan);
+
+/* The objects of a run. */
+typedef struct sample_run {
+    const sample_plan *plan;
+    gbs_context *ctx;
+    gbs_model *model;
+    gbs_sampler *sampler;
+    gbs_array noise, initial; /* the files of --stream given and --init */
+    int64_t dim;
+} sample_run;
+
+/* Reads, checks and builds everything; ended by run_close, whatever it returns. */
+exit_code run_open(sample_run *run, const sample_plan *plan);
+void run_close(sample_run *run);
+
+/* Runs warm-up and draws.  With a writer each block of draws is written and forgotten; without,
+ * *kept is [chains, draws, dim] of the plan's type, the caller's to free. */
+exit_code run_draw(sample_run *run, gbs_results_writer *writer, void **kept);
+
+/* The record of a run: attributes of the file at its start and at its end, and JSON. */
+typedef struct sample_record {
+    char *options; /* the explicit options that reproduce the run */
+    unsigned char state[GBS_TORCH_CPU_STATE_BYTES];
+    size_t state_bytes; /* 0 for streams without a state */
+    gbs_attribute attributes[16];
+    int64_t attribute_count;
+} sample_record;
+
+exit_code record_make(sample_record *record, const sample_run *run);
+void record_free(sample_record *record);
+/* Reads the torch generator's state, where the stream has one. */
+exit_code record_finish(sample_record *record, const sample_run *run);
+json_t *record_json(const sample_record *record, const sample_run *run);
+
+#endif

@@ -1,0 +1,156 @@
+/* The record of a run, as attributes of its file and as JSON: enough to run it again, bit for bit.
+ * No date and no instruction set among the attributes: the same draws make the same file. */
+#define _POSIX_C_SOURCE 200809L
+#include "sample.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const stream_names[] = {"native", "given", "torch-cpu", "torch-cuda"};
+/* Given normals are mapped by nobody. */
+static const int64_t stream_versions[] = {
+    GBS_STREAM_NATIVE_VERSION, 0, GBS_STREAM_TORCH_CPU_VERSION, GBS_STREAM_TORCH_CUDA_VERSION};
+static const char *const method_names[] = {"gibbs", "exact"};
+static const char *const dtype_names[] = {"f32", "f64"};
+static const char *const order_names[] = {"forward", "backward", "symmetric"};
+static const char *const form_names[] = {"zero", "mean", "information", "offset"};
+
+/* A word as a shell reads it back. */
+static void put_word(FILE *to, const char *option, const char *word)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:-+,=@%";
+    if (!word)
+        return;
+    fprintf(to, " %s ", option);
+    if (word[strspn(word, plain)] == '\0') {
+        fputs(word, to);
+        return;
+    }
+    fputc('\'', to);
+    for (const char *c = word; *c; c++)
+        *c == '\'' ? fputs("'\\''", to) : fputc(*c, to);
+    fputc('\'', to);
+}
+
+static void put_options(FILE *to, const sample_plan *plan)
+{
+    const bool gibbs = plan->method == GBS_METHOD_GIBBS;
+    char omega[32];
+    fprintf(to, "--method %s", method_names[plan->method]);
+    put_word(to, "-Q", plan->files.matrix);
+    if (plan->files.covariance)
+        fputs(" --covariance", to);
+    put_word(to, "--mean", plan->files.mean);
+    put_word(to, "--info", plan->files.info);
+    put_word(to, "--offset", plan->files.offset);
+    fprintf(to, " --chains %" PRId64, plan->chains);
+    if (gibbs)
+        fprintf(to, " --warmup %" PRId64, plan->warmup);
+    fprintf(to, " --draws %" PRId64, plan->draws);
+    if (gibbs)
+        fprintf(to, " --thin %" PRId64, plan->thin);
+    fprintf(to, " --seed %" PRIu64 " --dtype %s", plan->seed, dtype_names[plan->dtype]);
+    if (plan->force)
+        fputs(" --force", to);
+    if (gibbs) {
+        fprintf(to, " --order %s", order_names[plan->order]);
+        fprintf(to, " --omega %s", shortest(plan->omega, omega));
+        put_word(to, "--init", plan->init);
+    }
+    put_word(to, "--stream", plan->stream);
+}
+
+static void add(sample_record *record, gbs_attribute attribute)
+{
+    record->attributes[record->attribute_count++] = attribute;
+}
+
+exit_code record_make(sample_record *record, const sample_run *run)
+{
+    const sample_plan *plan = run->plan;
+    size_t length;
+    *record = (sample_record){0};
+    FILE *to = open_memstream(&record->options, &length);
+    if (to)
+        put_options(to, plan);
+    if (!to || fclose(to))
+        return complain(EXIT_FILE, "no memory for the record of the run");
+    add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("inference_library", 1, "gibbsite"));
+    add(record,
+        (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("inference_library_version", 1, gbs_version()));
+    add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("method", 0, method_names[plan->method]));
+    add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("stream", 0, stream_names[plan->stream_kind]));
+    add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_INT64("stream_mapping_version", 0,
+                                                      stream_versions[plan->stream_kind]));
+    add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_UINT64("seed", 0, plan->seed));
+    add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_INT64("warmup", 0, plan->warmup));
+    add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_INT64("thin", 0, plan->thin));
+    if (plan->method == GBS_METHOD_GIBBS) {
+        add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("order", 0, order_names[plan->order]));
+        add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_DOUBLE("omega", 0, plan->omega));
+        add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("init", 0, plan->init));
+    }
+    add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("options", 0, record->options));
+    return EXIT_FINE;
+}
+
+void record_free(sample_record *record)
+{
+    free(record->options);
+    *record = (sample_record){0};
+}
+
+exit_code record_finish(sample_record *record, const sample_run *run)
+{
+    const gbs_stream kind = run->plan->stream_kind;
+    record->state_bytes = kind == GBS_STREAM_TORCH_CPU    ? GBS_TORCH_CPU_STATE_BYTES
+                          : kind == GBS_STREAM_TORCH_CUDA ? GBS_TORCH_CUDA_STATE_BYTES
+                                                          : 0;
+    if (!record->state_bytes)
+        return EXIT_FINE;
+    const gbs_status status =
+        gbs_sampler_get_torch_state(run->sampler, record->state, record->state_bytes);
+    return status == GBS_OK ? EXIT_FINE : complain_status(run->ctx, status);
+}
+
+static json_t *stream_json(const sample_record *record, const sample_plan *plan)
+{
+    json_t *object = json_pack("{s:s}", "kind", stream_names[plan->stream_kind]);
+    if (stream_versions[plan->stream_kind])
+        json_object_set_new(object, "mapping_version",
+                            json_integer(stream_versions[plan->stream_kind]));
+    if (record->state_bytes)
+        json_object_set_new(object, "generator_state",
+                            json_hex(record->state, record->state_bytes));
+    return object;
+}
+
+json_t *record_json(const sample_record *record, const sample_run *run)
+{
+    const sample_plan *plan = run->plan;
+    static const char *const formats[] = {"npy", "nc"};
+    json_t *object = json_pack(
+        "{s:s, s:s, s:o, s:s, s:I, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:s, s:o, s:s, s:s, s:o}",
+        "gibbsite", gbs_version(), "verb", "sample", "matrix", json_text(plan->files.matrix),
+        "kind", plan->files.covariance ? "covariance" : "precision", "size", (json_int_t)run->dim,
+        "location_form", form_names[gbs_model_location_kind(run->model)], "method",
+        method_names[plan->method], "chains", (json_int_t)plan->chains, "warmup",
+        (json_int_t)plan->warmup, "draws", (json_int_t)plan->draws, "thin", (json_int_t)plan->thin,
+        "seed", json_unsigned(plan->seed), "dtype", dtype_names[plan->dtype], "stream",
+        stream_json(record, plan), "isa", gbs_isa_name(gbs_context_isa(run->ctx)), "kernel",
+        gbs_sampler_kernel(run->sampler), "options", json_text(record->options));
+    if (object && plan->method == GBS_METHOD_GIBBS) {
+        json_object_set_new(object, "order", json_string(order_names[plan->order]));
+        json_object_set_new(object, "omega", json_number(plan->omega));
+        json_object_set_new(object, "init", json_text(plan->init));
+    }
+    if (object) {
+        json_object_set_new(object, "file", plan->output ? json_text(plan->output) : json_null());
+        json_object_set_new(object, "format",
+                            plan->output ? json_string(formats[plan->format]) : json_null());
+    }
+    return object;
+}

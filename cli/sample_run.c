@@ -1,0 +1,133 @@
+/* The run: warm-up, then draws in blocks that are written and forgotten, so that memory does not
+ * grow with their number.  Blocks are filled in slices of about a fifth of a second, between which
+ * an interruption is noticed; neither changes a bit of the draws. */
+#include "sample.h"
+
+#include "interrupt.h"
+#include "progress.h"
+
+#include <stdlib.h>
+
+/* Room for a block of draws: 32 MiB, or one draw of all chains where that is more. */
+enum { BLOCK_BYTES = 32 << 20 };
+
+typedef struct block {
+    int64_t capacity; /* draws */
+    void *x;          /* [chains, n, dim] of the plan's type, n <= capacity */
+    double *lp;       /* [chains, n]; NULL if nobody asks */
+} block;
+
+static size_t type_size(const sample_plan *plan)
+{
+    return plan->dtype == GBS_F32 ? sizeof(float) : sizeof(double);
+}
+
+static exit_code block_open(block *b, const sample_run *run, const gbs_results_writer *writer)
+{
+    const sample_plan *plan = run->plan;
+    int64_t numbers;
+    if (__builtin_mul_overflow(plan->chains, run->dim, &numbers))
+        numbers = INT64_MAX; /* take refuses it */
+    b->capacity = plan->draws;
+    if (writer) {
+        const int64_t fit = BLOCK_BYTES / (int64_t)type_size(plan) / numbers;
+        b->capacity = fit < 1 ? 1 : fit < plan->draws ? fit : plan->draws;
+    }
+    if (__builtin_mul_overflow(numbers, b->capacity, &numbers))
+        numbers = INT64_MAX;
+    b->x = take(numbers, type_size(plan), "draws");
+    if (!b->x)
+        return EXIT_FILE;
+    if (!writer || plan->format != GBS_RESULTS_NETCDF)
+        return EXIT_FINE;
+    b->lp = take(plan->chains * b->capacity, sizeof *b->lp, "log densities");
+    return b->lp ? EXIT_FINE : EXIT_FILE;
+}
+
+/* Sweeps that are not kept. */
+static exit_code advance(sample_run *run, int64_t sweeps, progress *p)
+{
+    while (sweeps > 0) {
+        const int64_t now = sweeps < p->slice ? sweeps : p->slice;
+        const gbs_status status = gbs_sampler_run(run->sampler, now);
+        if (status != GBS_OK)
+            return complain_status(run->ctx, status);
+        sweeps -= now;
+        progress_add(p, now);
+        if (interrupted())
+            return EXIT_INTERRUPTED;
+    }
+    return EXIT_FINE;
+}
+
+/* Fills a block with n draws. */
+static exit_code fill(sample_run *run, const block *b, int64_t n, progress *p)
+{
+    const sample_plan *plan = run->plan;
+    for (int64_t filled = 0; filled < n;) {
+        int64_t thin = plan->thin, now = p->slice / thin;
+        if (now < 1) { /* a slice is less than a draw: its sweeps but the last, in slices */
+            const exit_code code = advance(run, thin - 1, p);
+            if (code != EXIT_FINE)
+                return code;
+            thin = now = 1;
+        }
+        now = now < n - filled ? now : n - filled;
+        const gbs_sink sink = {.out = (char *)b->x + (size_t)(filled * run->dim) * type_size(plan),
+                               .chain_stride = n * run->dim,
+                               .draw_stride = run->dim,
+                               .site_stride = 1};
+        const gbs_status status = gbs_sampler_sample(run->sampler, now, thin, &sink);
+        if (status != GBS_OK)
+            return complain_status(run->ctx, status);
+        filled += now;
+        progress_add(p, now * thin);
+        if (interrupted())
+            return EXIT_INTERRUPTED;
+    }
+    return EXIT_FINE;
+}
+
+static exit_code write_block(sample_run *run, const block *b, gbs_results_writer *writer,
+                             int64_t first, int64_t n)
+{
+    const sample_plan *plan = run->plan;
+    gbs_io_error error;
+    if (b->lp) {
+        const gbs_status status = gbs_model_log_density(run->ctx, run->model, (gbs_type)plan->dtype,
+                                                        b->x, plan->chains * n, 0, b->lp);
+        if (status != GBS_OK)
+            return complain_status(run->ctx, status);
+    }
+    const gbs_io_status status = gbs_results_write(writer, first, n, b->x, b->lp, &error);
+    if (status != GBS_IO_OK)
+        return complain((exit_code)gbs_io_exit_code(status), "%s", error.message);
+    return EXIT_FINE;
+}
+
+exit_code run_draw(sample_run *run, gbs_results_writer *writer, void **kept)
+{
+    const sample_plan *plan = run->plan;
+    block b = {0};
+    progress p;
+    *kept = NULL;
+    exit_code code = block_open(&b, run, writer);
+    progress_start(&p, plan_sweeps(plan), plan->quiet);
+    if (code == EXIT_FINE)
+        code = advance(run, plan->warmup, &p);
+    for (int64_t done = 0; code == EXIT_FINE && done < plan->draws;) {
+        const int64_t left = plan->draws - done;
+        const int64_t n = left < b.capacity ? left : b.capacity;
+        code = fill(run, &b, n, &p);
+        if (code == EXIT_FINE && writer)
+            code = write_block(run, &b, writer, done, n);
+        done += n;
+    }
+    progress_end(&p);
+    free(b.lp);
+    if (code == EXIT_FINE && !writer)
+        *kept = b.x;
+    else
+        free(b.x);
+    return code;
+}

@@ -1,0 +1,145 @@
+/* Builds the objects of a run: context, model, start and noise from their files, sampler. */
+#include "sample.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Float is offered for models that it does not bend (numerics.md, section 2). */
+static exit_code check_float(sample_run *run)
+{
+    const sample_plan *plan = run->plan;
+    gbs_spectrum spectrum;
+    if (plan->dtype != GBS_F32)
+        return EXIT_FINE;
+    const gbs_status status = gbs_model_spectrum(run->ctx, run->model, &spectrum);
+    if (status != GBS_OK)
+        return complain_status(run->ctx, status);
+    const f32_verdict verdict = f32_judge(&spectrum);
+    if (verdict == F32_REFUSE && !plan->force)
+        return complain(EXIT_BAD_INPUT,
+                        "%s: --dtype f32 would move the covariance by about %.2g (tau_max %.3g); "
+                        "use f64, or --force",
+                        plan->files.matrix, spectrum.f32_covariance_error, spectrum.tau_max);
+    if (verdict != F32_FINE)
+        say("warning: %s: --dtype f32 moves the covariance by about %.2g (tau_max %.3g)",
+            plan->files.matrix, spectrum.f32_covariance_error, spectrum.tau_max);
+    return EXIT_FINE;
+}
+
+/* The array's numbers in type T. */
+static exit_code convert(gbs_array *array, gbs_type type)
+{
+    if (array->type == type)
+        return EXIT_FINE;
+    void *typed = take(array->count, type == GBS_F32 ? sizeof(float) : sizeof(double), "start");
+    if (!typed)
+        return EXIT_FILE;
+    for (int64_t k = 0; k < array->count; k++)
+        if (type == GBS_F32)
+            ((float *)typed)[k] = (float)array_at(array, k);
+        else
+            ((double *)typed)[k] = array_at(array, k);
+    free(array->data);
+    array->data = typed;
+    array->type = type;
+    return EXIT_FINE;
+}
+
+/* --init FILE: [chains, D], or [D] for the same start in every chain. */
+static exit_code load_start(sample_run *run, gbs_sampler_spec *spec)
+{
+    const sample_plan *plan = run->plan;
+    if (plan->start != GBS_START_GIVEN)
+        return EXIT_FINE;
+    gbs_array *a = &run->initial;
+    exit_code code = load_array(plan->init, a);
+    if (code != EXIT_FINE)
+        return code;
+    const bool one = a->axes == 1 && a->shape[0] == run->dim;
+    const bool each = a->axes == 2 && a->shape[1] == run->dim &&
+                      (a->shape[0] == plan->chains || a->shape[0] == 1);
+    if (!one && !each) {
+        char needed[96];
+        snprintf(needed, sizeof needed, "(%" PRId64 ", %" PRId64 ") or (%" PRId64 ")", plan->chains,
+                 run->dim, run->dim);
+        return complain_shape(a, plan->init, needed);
+    }
+    code = convert(a, spec->type);
+    spec->initial = a->data;
+    spec->initial_rows = one ? 1 : a->shape[0];
+    return code;
+}
+
+/* --stream given:FILE: [sweeps, D, chains] with enough sweeps for the whole run. */
+static exit_code load_noise(sample_run *run, gbs_stream_spec *stream)
+{
+    const sample_plan *plan = run->plan;
+    if (plan->stream_kind != GBS_STREAM_GIVEN)
+        return EXIT_FINE;
+    gbs_array *a = &run->noise;
+    const exit_code code = load_array(plan->noise, a);
+    if (code != EXIT_FINE)
+        return code;
+    const int64_t needed =
+        plan_sweeps(plan) * (plan->order == GBS_ORDER_SYMMETRIC ? 2 : 1); /* < 2^50 */
+    if (a->axes != 3 || a->shape[0] < needed || a->shape[1] != run->dim ||
+        a->shape[2] != plan->chains) {
+        char shape[128];
+        snprintf(shape, sizeof shape,
+                 "(sweeps, sites, chains) = (%" PRId64 " or more, %" PRId64 ", %" PRId64 ")",
+                 needed, run->dim, plan->chains);
+        return complain_shape(a, plan->noise, shape);
+    }
+    stream->noise_type = a->type;
+    stream->noise = a->data;
+    stream->noise_sweeps = a->shape[0];
+    return EXIT_FINE;
+}
+
+static exit_code make_sampler(sample_run *run)
+{
+    const sample_plan *plan = run->plan;
+    gbs_sampler_spec spec = gbs_sampler_spec_default();
+    spec.type = (gbs_type)plan->dtype;
+    spec.method = (gbs_method)plan->method;
+    spec.chains = plan->chains;
+    spec.seed = plan->seed;
+    spec.order = (gbs_order)plan->order;
+    spec.omega = plan->omega;
+    spec.start = plan->start;
+    spec.stream.kind = plan->stream_kind;
+    spec.stream.cuda_multiprocessors = plan->multiprocessors;
+    spec.stream.cuda_threads_per_multiprocessor = plan->threads;
+    exit_code code = load_start(run, &spec);
+    if (code == EXIT_FINE)
+        code = load_noise(run, &spec.stream);
+    if (code != EXIT_FINE)
+        return code;
+    const gbs_status status = gbs_sampler_create(run->ctx, run->model, &spec, &run->sampler);
+    return status == GBS_OK ? EXIT_FINE : complain_status(run->ctx, status);
+}
+
+exit_code run_open(sample_run *run, const sample_plan *plan)
+{
+    *run = (sample_run){.plan = plan};
+    gbs_context_options options = gbs_context_options_default();
+    options.isa = (gbs_isa)plan->isa;
+    if (gbs_context_create(&options, &run->ctx) != GBS_OK)
+        return complain(EXIT_FILE, "no memory for a context");
+    exit_code code = load_model(run->ctx, &plan->files, &run->model, NULL);
+    if (code != EXIT_FINE)
+        return code;
+    run->dim = gbs_model_dim(run->model);
+    code = check_float(run);
+    return code == EXIT_FINE ? make_sampler(run) : code;
+}
+
+void run_close(sample_run *run)
+{
+    gbs_sampler_destroy(run->sampler);
+    gbs_model_release(run->model);
+    gbs_context_destroy(run->ctx);
+    gbs_array_free(&run->noise);
+    gbs_array_free(&run->initial);
+}
