@@ -175,6 +175,24 @@ gbs_io_status gbs_output_open(gbs_output *output, const char *path, gbs_io_error
     return GBS_IO_WRITE;
 }
 
+int gbs_output_write_at(const gbs_output *output, const void *from, size_t bytes, int64_t offset)
+{
+    const char *next = from;
+    while (bytes) {
+        ssize_t written = pwrite(fileno(output->stream), next, bytes, (off_t)offset);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0) {
+            errno = written ? errno : EIO;
+            return -1;
+        }
+        next += written;
+        offset += written;
+        bytes -= (size_t)written;
+    }
+    return 0;
+}
+
 /* A directory that cannot be opened or synced (some file systems refuse) does not undo a
  * rename that has happened, so this has no result. */
 static void sync_directory(const char *path)

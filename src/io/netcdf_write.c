@@ -15,6 +15,7 @@
 #include <netcdf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct netcdf_writer {
@@ -39,10 +40,19 @@ void gbs_netcdf_prepare(void)
     dlclose(program);
 }
 
+/* netCDF says "HDF error" for a full disk, or worse.  Writing a little at the end of the
+ * temporary, which is of no use any more, asks the system itself. */
 static gbs_io_status fail_write(const gbs_results_writer *writer, int code, gbs_io_error *error)
 {
-    return gbs_io_fail(error, GBS_IO_WRITE, writer->output.path, "cannot be written: %s%s",
-                       nc_strerror(code), code == NC_EHDFERR ? " (is the disk full?)" : "");
+    static const char nothing[8192];
+    struct stat about;
+    int file = fileno(writer->output.stream);
+    int system_fails =
+        fstat(file, &about) != 0 ||
+        gbs_output_write_at(&writer->output, nothing, sizeof nothing, about.st_size) != 0 ||
+        fsync(file) != 0;
+    return gbs_io_fail(error, GBS_IO_WRITE, writer->output.path, "cannot be written: %s",
+                       system_fails ? strerror(errno) : nc_strerror(code));
 }
 
 static int put_attribute(int group, const gbs_attribute *a)
@@ -185,11 +195,12 @@ static gbs_io_status write_draws(gbs_results_writer *writer, int64_t first, int6
 
 /* Whether the block that closing will rewrite can be written and reach the disk.  Returns 0,
  * or -1 with errno set. */
-static int probe_superblock(int file)
+static int probe_superblock(const gbs_output *output)
 {
     unsigned char block[64];
+    int file = fileno(output->stream);
     ssize_t length = pread(file, block, sizeof block, 0);
-    if (length <= 0 || pwrite(file, block, (size_t)length, 0) != length)
+    if (length <= 0 || gbs_output_write_at(output, block, (size_t)length, 0) != 0)
         return -1;
     return fsync(file);
 }
@@ -208,7 +219,7 @@ static gbs_io_status complete(gbs_results_writer *writer, const gbs_attribute *a
         code = nc_sync(w->file);
     if (code)
         return fail_write(writer, code, error);
-    if (probe_superblock(fileno(writer->output.stream)) != 0)
+    if (probe_superblock(&writer->output) != 0)
         return gbs_io_fail(error, GBS_IO_WRITE, writer->output.path, "cannot be written: %s",
                            strerror(errno));
     code = nc_close(w->file);

@@ -12,29 +12,22 @@
 #define CHUNK 16384
 
 /* The element's bits in the low bytes of a word. */
-static uint64_t load_bits(const unsigned char *from, int size, int swap)
+static uint64_t load_bits(const unsigned char *from, int size, int big_endian)
 {
-    uint8_t one;
-    uint16_t two;
-    uint32_t four;
-    uint64_t eight;
-    switch (size) {
-    case 1: memcpy(&one, from, sizeof one); return one;
-    case 2: memcpy(&two, from, sizeof two); return swap ? (uint16_t)(two >> 8 | two << 8) : two;
-    case 4:
-        memcpy(&four, from, sizeof four);
-        if (swap)
-            four = four >> 24 | (four >> 8 & 0xff00) | (four << 8 & 0xff0000) | four << 24;
-        return four;
-    default:
-        memcpy(&eight, from, sizeof eight);
-        if (!swap)
-            return eight;
-        uint64_t swapped = 0;
-        for (int byte = 0; byte < 8; byte++)
-            swapped = swapped << 8 | (eight >> (8 * byte) & 0xff);
-        return swapped;
-    }
+    uint64_t bits = 0;
+    for (int i = 0; i < size; i++)
+        bits = bits << 8 | from[big_endian ? i : size - 1 - i];
+    return bits;
+}
+
+/* 1 where the elements lie in the file as they do in memory. */
+static int is_native(const gbs_npy_header *header, gbs_type type)
+{
+    const uint16_t probe = 1;
+    unsigned char first;
+    memcpy(&first, &probe, 1);
+    return header->kind == GBS_NPY_FLOAT && header->size == (type == GBS_F32 ? 4 : 8) &&
+           header->big_endian == (first == 0);
 }
 
 /* IEEE binary16 to binary32, exact.  A half's subnormal is mantissa * 2^-24. */
@@ -104,13 +97,12 @@ gbs_io_status gbs_npy_convert(const gbs_npy_header *header, const unsigned char 
                               int64_t first, int64_t count, gbs_type type, void *to,
                               const char *path, gbs_io_error *error)
 {
-    int width = type == GBS_F32 ? 4 : 8;
-    if (header->kind == GBS_NPY_FLOAT && header->size == width && !header->swap) {
-        memcpy(to, from, (size_t)(count * width));
+    if (is_native(header, type)) {
+        memcpy(to, from, (size_t)(count * header->size));
         return GBS_IO_OK;
     }
     for (int64_t i = 0; i < count; i++) {
-        uint64_t bits = load_bits(from + i * header->size, header->size, header->swap);
+        uint64_t bits = load_bits(from + i * header->size, header->size, header->big_endian);
         double value = 0;
         if (header->kind == GBS_NPY_FLOAT) {
             value = float_value(bits, header->size);

@@ -24,8 +24,8 @@ typedef enum gbs_npy_kind {
 
 typedef struct gbs_npy_header {
     gbs_npy_kind kind;
-    int size; /* bytes of one element */
-    int swap; /* 1 where the file's byte order is not the machine's */
+    int size;       /* bytes of one element */
+    int big_endian; /* byte order of elements longer than a byte */
     int fortran_order;
     int axes;
     int64_t shape[GBS_ARRAY_AXES]; /* as in gbs_array */

@@ -89,7 +89,7 @@ static int decode_dtype(const char *dtype, int length, gbs_npy_header *out)
             continue;
         out->kind = table[i].kind;
         out->size = dtype[2] - '0';
-        out->swap = out->size > 1 && dtype[0] == (is_little_endian() ? '>' : '<');
+        out->big_endian = dtype[0] == '>' || (dtype[0] == '=' && !is_little_endian());
         return out->size == 1 || dtype[0] != '|';
     }
     return 0;

@@ -1,15 +1,11 @@
 /* Draws as one .npy array [chain, draw, site]: written in place block by block, read back a
  * range of sites at a time. */
-#define _POSIX_C_SOURCE 200809L
-
 #include "io/npy.h"
 #include "io/results_format.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ------------------------------------------------------------------ writing */
 
@@ -17,25 +13,6 @@ typedef struct npy_writer {
     gbs_results_writer common;
     int64_t offset; /* of the first element */
 } npy_writer;
-
-/* Returns 0, or -1 with errno set. */
-static int write_at(int file, const void *from, size_t bytes, int64_t offset)
-{
-    const char *next = from;
-    while (bytes) {
-        ssize_t written = pwrite(file, next, bytes, (off_t)offset);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0) {
-            errno = written ? errno : EIO;
-            return -1;
-        }
-        next += written;
-        offset += written;
-        bytes -= (size_t)written;
-    }
-    return 0;
-}
 
 static gbs_io_status fail_write(const gbs_results_writer *writer, gbs_io_error *error)
 {
@@ -52,8 +29,8 @@ static gbs_io_status write_draws(gbs_results_writer *writer, int64_t first, int6
     size_t block = (size_t)(n * writer->dim * width);
     for (int64_t chain = 0; chain < writer->chains; chain++) {
         int64_t place = (chain * writer->draws + first) * writer->dim * width;
-        if (write_at(fileno(writer->output.stream), (const char *)x + (size_t)chain * block, block,
-                     w->offset + place) != 0)
+        if (gbs_output_write_at(&writer->output, (const char *)x + (size_t)chain * block, block,
+                                w->offset + place) != 0)
             return fail_write(writer, error);
     }
     return GBS_IO_OK;
@@ -73,7 +50,7 @@ gbs_io_status gbs_npy_results_create(gbs_results_writer *common, gbs_results_wri
     unsigned char header[GBS_NPY_HEADER_BYTES];
     const int64_t shape[] = {common->chains, common->draws, common->dim};
     size_t bytes = gbs_npy_write_header(header, common->type, 3, shape);
-    if (write_at(fileno(common->output.stream), header, bytes, 0) != 0)
+    if (gbs_output_write_at(&common->output, header, bytes, 0) != 0)
         return fail_write(common, error);
     npy_writer *writer = malloc(sizeof *writer);
     if (!writer)
