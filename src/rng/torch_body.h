@@ -2,8 +2,8 @@
  * instruction set, which defines KERNELS and KERNELS_NAME.
  *
  * torch's own normals come from a float or hardware logarithm and sine; these are the same
- * formulae within rounding, from the functions of the native stream.  The native stream's lower
- * bound on -2 ln u is torch's in neither place: u = 1 gives 0. */
+ * formulae within rounding, from the functions of the native stream.  torch has no lower
+ * bound on -2 ln u, unlike the native stream: u = 1 gives 0. */
 #include "rng/normal.h"
 #include "rng/philox.h"
 #include "rng/torch_kernels.h"
@@ -79,7 +79,9 @@ static void cuda_f32(uint64_t seed, uint64_t round, uint64_t thread, int output,
             angle[half] = words[pair + 1];
         }
         vf first, second;
-        gbs_normal_pair_f32(vw_join(radius), vw_join(angle), &first, &second);
+        const vf u =
+            vf_fma(vf_from_unsigned(vw_join(radius)), vf_set1(0x1p-32f), vf_set1(0x1p-33f));
+        gbs_polar_f32(gbs_minus_2_log_f32(u), vw_join(angle), &first, &second);
         _Alignas(64) float z[VF_LANES];
         vf_store(z, output & 1 ? second : first);
         const int64_t left = count - k < VF_LANES ? count - k : VF_LANES;

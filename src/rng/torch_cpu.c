@@ -6,6 +6,7 @@
  * where torch's own float version is off by up to 3e-6 (torch_body.h). */
 #include "rng/torch_stream.h"
 #include "rng/torch_kernels.h"
+#include "rng/torch_single.h"
 
 #include <math.h>
 #include <string.h>
@@ -164,15 +165,11 @@ static double draw_single(gbs_torch_cpu *generator)
         return kept;
     }
     uint32_t words[4];
-    _Alignas(GBS_ALIGNMENT) uint64_t angle[GBS_TORCH_PAIRS] = {0}, radius[GBS_TORCH_PAIRS] = {0};
-    _Alignas(GBS_ALIGNMENT) double cosine[GBS_TORCH_PAIRS], sine[GBS_TORCH_PAIRS];
+    double cosine;
     take_words(generator, 4, words);
-    angle[0] = long_word(words);
-    radius[0] = long_word(words + 2);
-    gbs_torch_kernels_best()->cpu_f64(1, radius, angle, cosine, sine);
-    generator->normal = sine[0];
+    gbs_torch_single_pair(long_word(words + 2), long_word(words), &cosine, &generator->normal);
     generator->has_normal = 1;
-    return cosine[0];
+    return cosine;
 }
 
 /* Whole blocks in order; then, where n is no multiple of 16, the words of the ragged end are

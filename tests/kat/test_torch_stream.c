@@ -10,6 +10,7 @@
 
 #include "kat/close.h"
 #include "kat/records.h"
+#include "rng/torch_single.h"
 #include "rng/torch_stream.h"
 
 #define BOUND_F32 3e-6
@@ -306,6 +307,36 @@ static void extreme_words_stay_finite(void **unused)
     }
 }
 
+/* A pair of a small call against its formula, by this machine's C library as torch's is: a rounding
+ * or two apart, mostly none.  Every fourth radius is near 0, every fourth near 1. */
+static void small_calls_follow_the_formula(void **unused)
+{
+    (void)unused;
+    enum { COUNT = 400000 };
+    const uint64_t most = (UINT64_C(1) << 53) - 1;
+    closeness c = closeness_start("pairs against log1p, sin and cos", BOUND_F64);
+    uint64_t word = 1;
+    int64_t same = 0;
+    for (int64_t k = 0; k < COUNT; k++) {
+        uint64_t w[2];
+        for (int j = 0; j < 2; j++) {
+            word = word * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            w[j] = (word ^ word >> 29) & most;
+        }
+        if (k % 4 < 2)
+            w[0] = (k % 4 == 0 ? 0 : most) ^ w[0] >> (k / 4 % 54);
+        const double u1 = (double)w[1] * 0x1p-53, u2 = (double)w[0] * 0x1p-53;
+        const double r = sqrt(-2.0 * log1p(-u2)), angle = 6.283185307179586 * u1;
+        double cosine, sine;
+        gbs_torch_single_pair(w[0], w[1], &cosine, &sine);
+        closeness_add(&c, k, r * cos(angle), cosine);
+        closeness_add(&c, k, r * sin(angle), sine);
+        same += (r * cos(angle) == cosine) + (r * sin(angle) == sine);
+    }
+    printf("  %.2f %% have this C library's bits\n", 50.0 * (double)same / COUNT);
+    assert_true(closeness_end(&c));
+}
+
 /* ---- strides and damaged states ---- */
 
 static void strided_output_is_the_same(void **unused)
@@ -412,6 +443,7 @@ int main(void)
         cmocka_unit_test(keeps_the_second_half_of_a_pair),
         cmocka_unit_test(takes_all_seeds),
         cmocka_unit_test(extreme_words_stay_finite),
+        cmocka_unit_test(small_calls_follow_the_formula),
         cmocka_unit_test(strided_output_is_the_same),
         cmocka_unit_test(refuses_damaged_states),
         cmocka_unit_test(carries_the_float_normal),
