@@ -9,6 +9,7 @@
  *   5. sampler        B chains over one model: run, read, sample
  *   6. moments        means and variances without storing draws
  *   7. diagnostics    R-hat, effective sample size, Monte Carlo errors: pure functions
+ *   8. one call       sweeps over arrays that the caller keeps, many small models at once
  *
  * The shortest complete program (examples/c/00_first.c):
  *
@@ -218,7 +219,7 @@ GBS_API gbs_status gbs_model_spectrum(gbs_context *ctx, const gbs_model *model, 
 
 /* Versions of the mappings from words to normals; a change of bits changes the number. */
 #define GBS_STREAM_NATIVE_VERSION 1
-#define GBS_STREAM_TORCH_CPU_VERSION 1  /* as PyTorch 1.13 to 2.11 draw on a CPU */
+#define GBS_STREAM_TORCH_CPU_VERSION 1  /* as PyTorch 1.13 to 2.13 draw on a CPU */
 #define GBS_STREAM_TORCH_CUDA_VERSION 1 /* as PyTorch up to 2.11 draws on a GPU */
 
 typedef enum gbs_stream {
@@ -378,9 +379,11 @@ enum {
     GBS_NOTE_CONSTANT = 2,        /* all draws equal: R-hat and ESS are NaN */
     GBS_NOTE_CHAINS_CONSTANT = 4, /* every chain constant, not all equal: R-hat inf, ESS NaN */
     GBS_NOTE_CHAIN_CONSTANT = 8,  /* one chain constant among moving ones */
-    GBS_NOTE_TOO_SHORT = 16,      /* fewer than 4 draws a chain: R-hat and ESS are NaN */
+    GBS_NOTE_TOO_SHORT = 16,      /* fewer than 6 draws a chain: ESS is NaN, below 4 R-hat too */
     GBS_NOTE_ESS_CAPPED = 32,     /* ESS reached its cap S log10 S */
-    GBS_NOTE_CHAINS_IDENTICAL = 64 /* two chains hold the same draws from some draw on */
+    GBS_NOTE_CHAINS_IDENTICAL = 64, /* two chains hold the same draws from some draw on */
+    GBS_NOTE_TIED = 128 /* ties leave nothing to compare at a quantile (ESS tail is NaN), in the
+                           distances from the median (R-hat) or from the mean (MCSE sd) */
 };
 
 typedef struct gbs_summary {
@@ -418,6 +421,54 @@ GBS_API double gbs_diag_mcse_mean(const gbs_draws *draws, void *workspace);
 GBS_API double gbs_diag_mcse_sd(const gbs_draws *draws, void *workspace);
 GBS_API double gbs_diag_mcse_quantile(const gbs_draws *draws, double prob, void *workspace);
 GBS_API double gbs_diag_quantile(const gbs_draws *draws, double prob, void *workspace); /* R's type 7 */
+
+/* ------------------------------------------------------------------ 8. sweeps in one call */
+
+/* For a caller that keeps its own state and perhaps changes the precision at every call: G
+ * models of one size, B chains each, no objects to keep.  This is what the PyTorch op is made
+ * of.  Unlike gbs_model_create it takes row i of the precision as it is given: nothing is
+ * averaged, factored or checked, as a hand-written loop would not; a diagonal entry that is not
+ * > 0 makes that site NaN. */
+typedef struct gbs_sweep_spec {
+    gbs_type type;                   /* of every array below; default F32 */
+    int64_t groups, chains, dim;     /* G, B, D; default G = 1 */
+    const void *precision;           /* [G, D, D] */
+    int64_t precision_group_stride;  /* elements; 0 with G > 1: one matrix for all groups */
+    int64_t precision_row_stride;    /* elements; columns are contiguous */
+    gbs_location location_kind;
+    const void *location;            /* [G, D] */
+    int64_t location_group_stride;   /* elements; 0 with G > 1: one location for all */
+    const void *x;                   /* [G, B, D], any strides */
+    int64_t x_stride[3];
+    void *out;                       /* [G, B, D], any strides; may be x itself (same strides) */
+    int64_t out_stride[3];
+    int64_t sweeps;                  /* >= 0; default 1 */
+    gbs_order order;                 /* FORWARD, BACKWARD or SYMMETRIC */
+    double omega;                    /* default 1 */
+    int64_t keep_every;              /* k > 0: every k-th state also goes to `kept` */
+    void *kept;                      /* [sweeps / k, G, B, D] contiguous */
+    /* Normals.  Chain (g, b) is number first_chain + g B + b of the native stream; a torch
+     * stream makes one call of G B normals per site; noise is [stream sweeps, D, G B]. */
+    gbs_stream stream;
+    uint64_t seed;
+    int64_t first_sweep, first_chain;
+    const void *noise;
+    /* TORCH_CPU: the generator's state, 5,056 bytes, moved on by the call. */
+    void *torch_state;
+    /* TORCH_CUDA: seed above, and the generator's offset; how far the call moves it comes from
+     * gbs_sweep_torch_cuda_advance.  The card as in gbs_stream_spec. */
+    uint64_t torch_offset;
+    int32_t cuda_multiprocessors, cuda_threads_per_multiprocessor;
+} gbs_sweep_spec;
+
+GBS_API gbs_sweep_spec gbs_sweep_spec_default(void);
+
+/* Runs the sweeps on the CPU.  Works in memory of its own (about (D^2 + 64 D) elements).
+ * Fails: ARGUMENT, MEMORY, LIMIT, STATE; out and torch_state are then as they were. */
+GBS_API gbs_status gbs_sweep(gbs_context *ctx, const gbs_sweep_spec *spec);
+
+/* How far the whole call moves a torch CUDA generator's offset. */
+GBS_API uint64_t gbs_sweep_torch_cuda_advance(const gbs_sweep_spec *spec);
 
 #ifdef __cplusplus
 }
