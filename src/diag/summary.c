@@ -1,0 +1,62 @@
+/* Everything about one variable at once: one sort gives the quantiles, the ranks and the folded
+ * ranks; each statistic's halves give its R-hat and its ESS. */
+#include "diag/diag.h"
+
+#include <math.h>
+
+static void set_location(const gbs_diag_work *work, gbs_summary *out)
+{
+    out->mean = (work->shift + work->mean) * work->scale;
+    out->sd = gbs_diag_sd(work);
+    out->q5 = gbs_quantile_sorted(work->sorted, work->total, 0.05);
+    out->median = gbs_quantile_sorted(work->sorted, work->total, 0.5);
+    out->q95 = gbs_quantile_sorted(work->sorted, work->total, 0.95);
+}
+
+static void set_convergence(gbs_diag_work *work, gbs_summary *out)
+{
+    gbs_split bulk;
+    gbs_score_table(work);
+    out->rhat = gbs_rhat_ranked(work, &bulk);
+    int tied = isnan(out->rhat);
+    if (gbs_has_ess(work)) {
+        out->ess_bulk = gbs_ess_of_y(work, bulk);
+        out->ess_tail = gbs_ess_of_tail(work);
+        out->mcse_mean = gbs_mcse_mean_from(work, gbs_ess_of_draws(work));
+        out->mcse_sd = gbs_mcse_sd_from(work, gbs_ess_of_squares(work));
+        tied = tied || isnan(out->ess_tail) || isnan(out->mcse_sd);
+    }
+    if (tied)
+        work->notes |= GBS_NOTE_TIED;
+}
+
+gbs_status gbs_diag_summary(const gbs_draws *draws, void *workspace, gbs_summary *out)
+{
+    gbs_diag_work work;
+    if (out == NULL || !gbs_diag_open(&work, draws, workspace))
+        return GBS_ERROR_ARGUMENT;
+    gbs_summary summary = {.mean = NAN,
+                           .sd = NAN,
+                           .mcse_mean = NAN,
+                           .mcse_sd = NAN,
+                           .q5 = NAN,
+                           .median = NAN,
+                           .q95 = NAN,
+                           .ess_bulk = NAN,
+                           .ess_tail = NAN,
+                           .rhat = NAN,
+                           .not_finite = work.not_finite};
+    if (work.not_finite == 0) {
+        gbs_diag_sort(&work);
+        set_location(&work, &summary);
+        if ((work.notes & GBS_NOTE_CONSTANT) == 0) {
+            gbs_note_identical(&work);
+            if (work.draws >= 4)
+                set_convergence(&work, &summary);
+        }
+    }
+    summary.notes = work.notes;
+    summary.noted_chain = work.noted_chain;
+    *out = summary;
+    return GBS_OK;
+}
