@@ -11,12 +11,12 @@ struct gbs_model {
     atomic_int_fast64_t references;
     int64_t dim;
     gbs_location location_kind;
-    double *precision; /* [D, D], symmetric to the bit */
-    double *factor;    /* [D, D] lower Cholesky factor L, Q = L L'; zeros above the diagonal */
-    double *location;  /* [D] as given, widened; zeros for ZERO */
-    double *mean;      /* [D] mean of the law */
+    double *precision;    /* [D, D], symmetric to the bit */
+    double *factor;       /* [D, D] lower Cholesky factor L, Q = L L'; zeros above the diagonal */
+    double *location;     /* [D] as given, widened; zeros for ZERO */
+    double *mean;         /* [D] mean of the law */
     _Atomic(double *) sd; /* [D], published at the first gbs_model_sd; NULL before */
-    double asymmetry;  /* as in gbs_spectrum */
+    double asymmetry;     /* as in gbs_spectrum */
     int64_t asymmetry_row, asymmetry_column;
 };
 

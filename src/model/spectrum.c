@@ -1,0 +1,93 @@
+/* What can be said of a model before a run: the ends of its spectrum and how slowly a Gibbs
+ * sampler mixes at worst, tau_max = 1 / lambda_min(D^-1/2 Q D^-1/2).  The small ends are taken
+ * as large ones of the inverse, applied through the Cholesky factor: its error is relative to
+ * Q_ii, so that tau_max rounding units are lost and not a whole condition number (Demmel and
+ * Veselic 1992). */
+#include "model/model.h"
+#include "model/lanczos.h"
+#include "backend/cpu/linalg_kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct view {
+    const gbs_model *model;
+    const gbs_linalg_kernels *kernels;
+    const double *root; /* [D] sqrt(Q_ii) */
+} view;
+
+/* y = Q x by columns, which by symmetry are rows: contiguous. */
+static void apply_precision(const void *self, const double *restrict x, double *restrict y)
+{
+    const view *const a = self;
+    const int64_t n = a->model->dim;
+    memset(y, 0, (size_t)n * sizeof *y);
+    for (int64_t j = 0; j < n; ++j)
+        a->kernels->axpy(n, x[j], a->model->precision + j * n, y);
+}
+
+static void solve(const view *a, double *y)
+{
+    const int64_t n = a->model->dim;
+    a->kernels->solve_forward(n, a->model->factor, n, y);
+    a->kernels->solve_backward(n, a->model->factor, n, y);
+}
+
+static void apply_covariance(const void *self, const double *restrict x, double *restrict y)
+{
+    const view *const a = self;
+    memcpy(y, x, (size_t)a->model->dim * sizeof *y);
+    solve(a, y);
+}
+
+/* y = D^1/2 Q^-1 D^1/2 x */
+static void apply_scaled_covariance(const void *self, const double *restrict x, double *restrict y)
+{
+    const view *const a = self;
+    for (int64_t i = 0; i < a->model->dim; ++i)
+        y[i] = a->root[i] * x[i];
+    solve(a, y);
+    for (int64_t i = 0; i < a->model->dim; ++i)
+        y[i] *= a->root[i];
+}
+
+static gbs_status find_ends(gbs_context *ctx, const gbs_model *model, double *root,
+                            gbs_spectrum *found)
+{
+    const view a = {model, gbs_linalg_kernels_for(ctx->isa), root};
+    for (int64_t i = 0; i < model->dim; ++i)
+        root[i] = sqrt(model->precision[i * model->dim + i]);
+    double of_inverse = 0;
+    gbs_status status = gbs_lanczos_largest(ctx, &(gbs_operator){model->dim, apply_precision, &a},
+                                            &found->eigenvalue_max);
+    if (status == GBS_OK)
+        status = gbs_lanczos_largest(ctx, &(gbs_operator){model->dim, apply_covariance, &a},
+                                     &of_inverse);
+    if (status == GBS_OK)
+        status = gbs_lanczos_largest(ctx, &(gbs_operator){model->dim, apply_scaled_covariance, &a},
+                                     &found->tau_max);
+    found->eigenvalue_min = 1 / of_inverse;
+    found->condition = found->eigenvalue_max * of_inverse;
+    found->f32_covariance_error = 0x1p-24 * found->tau_max;
+    return status;
+}
+
+gbs_status gbs_model_spectrum(gbs_context *ctx, const gbs_model *model, gbs_spectrum *out)
+{
+    if (ctx == NULL || model == NULL || out == NULL)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "%s: NULL", model == NULL ? "model" : "out");
+    double *const root = gbs_memory_take(&ctx->allocator, model->dim, sizeof *root);
+    if (root == NULL)
+        return gbs_fail_memory(ctx, "spectrum", model->dim, sizeof *root);
+    gbs_spectrum found = {.asymmetry = model->asymmetry,
+                          .asymmetry_row = model->asymmetry_row,
+                          .asymmetry_column = model->asymmetry_column};
+    fenv_t saved;
+    gbs_float_enter(&saved);
+    const gbs_status status = find_ends(ctx, model, root, &found);
+    gbs_float_leave(&saved);
+    gbs_memory_give(&ctx->allocator, root);
+    if (status == GBS_OK)
+        *out = found;
+    return status;
+}
