@@ -136,7 +136,7 @@ static inline uint64_t long_word(const uint32_t *words)
 
 static void draw_blocks_f64(gbs_torch_cpu *generator, int64_t blocks, double *out, int64_t stride)
 {
-    uint32_t words[2 * BATCH];
+    uint32_t words[2 * BATCH] = {0}; /* zeros for the static analyser, which loses count */
     pairs_f64 p;
     take_words(generator, 2 * blocks * BLOCK, words);
     for (int64_t b = 0; b < blocks; b++) {
