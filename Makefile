@@ -31,10 +31,10 @@ help:
 	@echo 'make test-all      all of the tests above, as .ci/run does'
 	@echo 'make coverage      line coverage of the tests; make lint: clang-format and clang-tidy'
 
-.PHONY: packages packages-clang packages-install packages-python packages-lint packages-coverage
+.PHONY: packages packages-clang packages-install packages-python packages-lint packages-coverage packages-bench
 packages:
 	@$(INSTALL_PACKAGES) build
-packages-clang packages-install packages-python packages-lint packages-coverage: packages-%:
+packages-clang packages-install packages-python packages-lint packages-coverage packages-bench: packages-%:
 	@$(INSTALL_PACKAGES) build $*
 
 demo: build
@@ -67,7 +67,7 @@ coverage: packages-coverage
 	@tools/run_tests.sh coverage $(JOBS)
 	@tools/coverage.sh build/coverage
 
-bench: packages
+bench: packages packages-bench
 	@$(call BUILD,bench)
 	@bench/run.sh build/bench
 
