@@ -164,7 +164,7 @@ static double draw_single(gbs_torch_cpu *generator)
         generator->normal = 0.0;
         return kept;
     }
-    uint32_t words[4];
+    uint32_t words[4] = {0};
     double cosine;
     take_words(generator, 4, words);
     gbs_torch_single_pair(long_word(words + 2), long_word(words), &cosine, &generator->normal);
