@@ -139,8 +139,7 @@ exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **mod
     if (files->quiet)
         goto done;
     if (matrix.duplicates)
-        say("%s: %lld entries were given more than once and summed", files->matrix,
-            (long long)matrix.duplicates);
+        say("%s: duplicate entries, summed: %lld", files->matrix, (long long)matrix.duplicates);
     say_asymmetry(&matrix, files->matrix);
     if (files->covariance)
         code = say_condition(ctx, *model, files->matrix);

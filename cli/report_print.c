@@ -39,11 +39,7 @@ static const char *number(const char *format, double value, char *to, size_t cap
     else if (isinf(value))
         snprintf(to, capacity, "%s", value < 0 ? "-inf" : "inf");
     else
-    /* The formats are those of the table above. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
         snprintf(to, capacity, format, value);
-#pragma GCC diagnostic pop
     return to;
 }
 

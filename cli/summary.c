@@ -136,7 +136,7 @@ exit_code verb_summary(int argc, char **argv)
             "normalised split R-hat; then the trace (sum over variables of (x - mean)^2, whose\n"
             "mean is the sum of the variances), warnings and the worst figures.\n"
             "FILE: .npy [chain, draw, variable], or netCDF with a posterior group.",
-        .example = "  gibbsite make ar1 -n 10 --phi 0.9 -o q.mtx\n"
+        .example = "  gibbsite make ar1 -n 10 --phi 0.5 -o q.mtx\n"
                    "  gibbsite sample -Q q.mtx --draws 4000 --seed 1 -o draws.nc\n"
                    "  gibbsite summary draws.nc --check",
         .options = options,

@@ -1,0 +1,141 @@
+# What happens to files when things go wrong: no half-written file under the final name, no
+# rubbish beside it, an older file kept, and the right exit code.
+. "$(dirname "$0")/lib.sh"
+
+# 38 GB of draws: no machine is done with them in a second.
+slow() { # OUTPUT: the options of a run that is always interrupted
+    echo "sample -Q q.mtx --seed 1 --chains 8 --warmup 0 --draws 10000000 -o $1"
+}
+
+model() {
+    code 0 gibbsite make random -n 60 --cond 10 --seed 1 -o q.mtx
+}
+
+only() { # FILES...: nothing else stands here, out and err apart
+    rm -f out err
+    wanted=$(printf '%s\n' "$@" | sort)
+    got=$(ls -A)
+    [ "$got" = "$wanted" ] || fail "expected the files $(echo $wanted), got $(echo $got)"
+}
+
+test_interrupted() {
+    model
+    for signal in INT TERM; do
+        for file in draws.nc draws.npy; do
+            # shellcheck disable=SC2046
+            code 5 timeout --preserve-status -s $signal 1 "$program" $(slow $file)
+            says err "interrupted, nothing was written"
+            only q.mtx
+        done
+    done
+}
+
+test_interrupted_keeps_the_older_file() {
+    model
+    echo older >draws.npy
+    # shellcheck disable=SC2046
+    code 5 timeout --preserve-status -s INT 1 "$program" $(slow draws.npy)
+    [ "$(cat draws.npy)" = older ] || fail "draws.npy was touched"
+    only draws.npy q.mtx
+}
+
+test_interrupted_without_a_file() {
+    model
+    code 5 timeout --preserve-status -s INT 1 "$program" sample -Q q.mtx --seed 1 --warmup 1000000000 --draws 10
+    says err "interrupted"
+    [ ! -s out ] || fail "something was printed"
+}
+
+# Killed, nobody can tidy up; but the final name stays free.
+test_killed() {
+    model
+    # shellcheck disable=SC2046
+    code 137 timeout -s KILL 1 "$program" $(slow draws.nc)
+    absent draws.nc
+}
+
+test_no_such_folder() {
+    model
+    for file in nowhere/x.nc nowhere/x.npy; do
+        code 4 gibbsite sample -Q q.mtx --seed 1 -o $file
+        says err "$file"
+    done
+    mkdir folder.nc
+    code 4 gibbsite sample -Q q.mtx --seed 1 -o folder.nc
+    says err "folder.nc"
+    rmdir folder.nc
+    only q.mtx
+}
+
+test_unwritable_folder() {
+    model
+    mkdir locked
+    chmod 555 locked
+    as=
+    if [ "$(id -u)" = 0 ]; then # whom permissions do not stop
+        setpriv --reuid=65534 --clear-groups true 2>/dev/null ||
+            skip "root cannot become nobody here, and permissions do not stop root"
+        as="setpriv --reuid=65534 --clear-groups"
+        chmod 755 "$scratch" .
+        $as test -x "$program" || skip "nobody cannot run $program"
+    fi
+    for file in locked/x.nc locked/x.npy; do
+        # shellcheck disable=SC2086
+        code 4 $as "$program" sample -Q q.mtx --seed 1 -o $file
+        says err "$file"
+        says err "Permission denied"
+    done
+    # shellcheck disable=SC2086
+    code 4 $as "$program" make ar1 -n 3 --phi 0.5 -o locked/q.mtx
+    chmod 755 locked
+    [ -z "$(ls -A locked)" ] || fail "left behind: $(ls -A locked)"
+}
+
+# A file system of 300 kB for 1.9 MB of draws.
+test_full_disk() {
+    model
+    mkdir small
+    mount -t tmpfs -o size=300k none small 2>/dev/null ||
+        skip "a full disk needs a small file system, and mounting one is not allowed here"
+    status=0
+    (
+        for file in small/x.nc small/x.npy; do
+            code 4 gibbsite sample -Q q.mtx --seed 1 -o $file
+            says err "$file"
+            absent $file
+            [ -z "$(ls -A small)" ] || fail "left behind: $(ls -A small)"
+            echo "  $file: $(cat err | tail -n 1)"
+        done
+        code 4 gibbsite make random -n 200 --cond 10 --seed 1 -o small/q.mtx
+        [ -z "$(ls -A small)" ] || fail "left behind: $(ls -A small)"
+    ) || status=$?
+    umount small
+    return $status
+}
+
+test_full_standard_output() {
+    [ -c /dev/full ] || skip "no /dev/full here"
+    model
+    for command in "info -Q q.mtx" "info -Q q.mtx --json" "sample -Q q.mtx --seed 1 --draws 10" \
+        "sample --help" "selftest"; do
+        # shellcheck disable=SC2086
+        status=0
+        gibbsite $command >/dev/full 2>err || status=$?
+        [ $status = 4 ] || fail "$command: expected exit code 4, got $status"
+        says err "standard output could not be written"
+    done
+}
+
+# A run that fails late must not replace what an earlier one wrote.
+test_failure_keeps_the_older_file() {
+    model
+    code 0 gibbsite sample -Q q.mtx --seed 1 --draws 10 -o draws.nc
+    cp draws.nc before.nc
+    printf '%%%%MatrixMarket matrix array real general\n1 1\n-1\n' >bad.mtx
+    code 3 gibbsite sample -Q bad.mtx --seed 1 -o draws.nc
+    same draws.nc before.nc
+    code 0 gibbsite sample -Q q.mtx --seed 1 --draws 10 -o draws.nc
+    same draws.nc before.nc
+}
+
+run_tests

@@ -1,0 +1,152 @@
+# gibbsite info: values that are known in closed form, verdicts, and refused matrices.
+. "$(dirname "$0")/lib.sh"
+
+facts() { # FILE: info's JSON in ./out
+    code 0 gibbsite info -Q "$1" --json
+}
+
+# The text as a whole, on a matrix whose numbers are all simple: two neighbours with precision
+# [2 -1; -1 2] have eigenvalues 1 and 3, tau_max 2, and Gibbs rate 1/4.
+test_two_sites() {
+    code 0 gibbsite make lattice --rows 1 --cols 2 --kappa 1 -o q.mtx
+    code 0 gibbsite info -Q q.mtx
+    same out "$here/expected/info_two_sites.txt"
+    facts q.mtx
+    near condition "$(json out condition)" 3 1e-14
+    near tau_max "$(json out tau_max)" 2 1e-14
+    near gibbs_rate "$(json out gibbs_rate)" 0.25 1e-15
+    near sweeps_to_forget "$(json out sweeps_to_forget)" 1.3333333333333333 1e-14
+}
+
+# Periodic 8 x 8 grid with K = 1: eigenvalues 1 ... 9, diagonal 5.
+test_torus() {
+    code 0 gibbsite make torus --rows 8 --cols 8 --kappa 1 -o q.mtx
+    facts q.mtx
+    near eigenvalue_min "$(json out eigenvalue_min)" 1 1e-13
+    near eigenvalue_max "$(json out eigenvalue_max)" 9 1e-13
+    near condition "$(json out condition)" 9 1e-12
+    near tau_max "$(json out tau_max)" 5 1e-12
+    [ "$(json out size)" = 64 ] || fail "size: expected 64, got $(json out size)"
+    [ "$(json out nonzeros)" = 320 ] || fail "nonzeros: expected 320, got $(json out nonzeros)"
+}
+
+# A path is consistently ordered, so the Gibbs rate is the square of the Jacobi rate (Young):
+# stationary AR(1) with n = 3, phi: Jacobi matrix [0 p 0; q 0 q; 0 p 0] with p = phi and
+# q = phi / (1 + phi^2) has spectral radius sqrt(2 p q), so the rate is 2 phi^2 / (1 + phi^2).
+test_path() {
+    code 0 gibbsite make ar1 -n 3 --phi 0.8 -o q.mtx
+    facts q.mtx
+    near gibbs_rate "$(json out gibbs_rate)" 0.78048780487804878 1e-14
+    near tau_max "$(json out tau_max)" "$(awk 'BEGIN { printf "%.17g", 1 / (1 - sqrt(1.28 / 1.64)) }')" 1e-12
+}
+
+# Over-relaxation: for a path the rate at Young's best w is w - 1, and tau is (2/w - 1) tau_max.
+test_omega() {
+    code 0 gibbsite make ar1 -n 3 --phi 0.8 -o q.mtx
+    w=$(awk 'BEGIN { printf "%.17g", 2 / (1 + sqrt(1 - 1.28 / 1.64)) }')
+    facts q.mtx
+    tau=$(json out tau_max)
+    code 0 gibbsite info -Q q.mtx --omega "$w" --json
+    # At the best w the two leading eigenvalues meet: a double root moves by the square root of eps.
+    near "rate at w = $w" "$(json out gibbs_rate)" "$(awk -v w="$w" 'BEGIN { printf "%.17g", w - 1 }')" 1e-7
+    near tau "$(json out tau_max)" "$(awk -v w="$w" -v t="$tau" 'BEGIN { printf "%.17g", (2 / w - 1) * t }')" 1e-13
+}
+
+test_diagonal() {
+    printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1\n2 2 0.01\n' >q.mtx
+    facts q.mtx
+    near gibbs_rate "$(json out gibbs_rate)" 0 0
+    near tau_max "$(json out tau_max)" 1 1e-15
+    says out '"advice": "gibbs"'
+}
+
+test_covariance() {
+    printf '%%%%MatrixMarket matrix array real general\n2 2\n2\n1\n1\n2\n' >s.mtx
+    code 0 gibbsite info -Q s.mtx --covariance --json
+    says err "s.mtx: covariance inverted, condition number 3"
+    near eigenvalue_max "$(json out eigenvalue_max)" 1 1e-14
+    near eigenvalue_min "$(json out eigenvalue_min)" 0.33333333333333333 1e-14
+    says out '"kind": "covariance"'
+}
+
+# 2^-24 tau_max: warned of above 1e-3 and refused above 0.1.  A 1 x 2 lattice has tau_max
+# (1 + K) / K.
+test_float_verdicts() {
+    for row in "1 fine" "1e-4 fine" "2e-5 warn" "1e-6 warn" "1e-7 refuse"; do
+        kappa=${row% *}
+        code 0 gibbsite make lattice --rows 1 --cols 2 --kappa "$kappa" -o q.mtx
+        facts q.mtx
+        says out "\"verdict\": \"${row#* }\""
+        case $row in
+        *fine) wanted=0 ;;
+        *warn) wanted=0 ;;
+        *) wanted=3 ;;
+        esac
+        code $wanted gibbsite sample -Q q.mtx --seed 1 --dtype f32 --draws 10 -o "f$kappa.npy"
+        case $row in
+        *fine) says_not err "moves the covariance" ;;
+        *warn) says err "warning: q.mtx: --dtype f32 moves the covariance by about" ;;
+        *)
+            says err "use f64, or --force"
+            absent "f$kappa.npy"
+            code 0 gibbsite sample -Q q.mtx --seed 1 --dtype f32 --draws 10 -o "f$kappa.npy" --force
+            says err "warning"
+            ;;
+        esac
+    done
+}
+
+test_rate_of_large_models() {
+    code 0 gibbsite make ar1 -n 2049 --phi 0.5 -o q.mtx
+    code 0 gibbsite info -Q q.mtx
+    says out "not computed (n > 2048; use --rate)"
+    code 0 gibbsite info -Q q.mtx --json
+    says out '"gibbs_rate": null'
+}
+
+test_refused() {
+    printf '%%%%MatrixMarket matrix array real general\n2 2\n1\n2\n2\n1\n' >indefinite.mtx
+    code 3 gibbsite info -Q indefinite.mtx
+    says err "indefinite.mtx: precision: not positive definite"
+    # C34: the sign of one entry.
+    printf '%%%%MatrixMarket matrix array real general\n3 3\n.01\n.01\n.005\n-.01\n.01\n.01\n.005\n.01\n.01\n' >sign.mtx
+    code 3 gibbsite info -Q sign.mtx
+    says err "not symmetric"
+    # C31: singular by rounding only.
+    third=-0.33333333333333333
+    {
+        printf '%%%%MatrixMarket matrix array real symmetric\n4 4\n'
+        printf '%s\n' 1 $third $third $third 1 $third $third 1 $third 1
+    } >third.mtx
+    code 3 gibbsite info -Q third.mtx
+    says err "null vector (1, 1, ..., 1) over sites 0..3"
+    printf '%%%%MatrixMarket matrix array real general\n2 1\n1\n2\n' >tall.mtx
+    code 3 gibbsite info -Q tall.mtx
+    says err "has shape (2, 1), a square matrix is needed"
+    printf '%%%%MatrixMarket matrix array real general\n1 1\nnan\n' >nan.mtx
+    code 3 gibbsite info -Q nan.mtx
+    # C79: a pattern without a diagonal.
+    printf '%%%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n' >pattern.mtx
+    code 3 gibbsite info -Q pattern.mtx
+    says err "pattern.mtx"
+    code 4 gibbsite info -Q missing.mtx
+    says err "missing.mtx: cannot be opened"
+    code 4 gibbsite info -Q .
+    printf 'nonsense\n' >text.mtx
+    code 3 gibbsite info -Q text.mtx
+    : >empty.mtx
+    code 3 gibbsite info -Q empty.mtx
+}
+
+# C80: duplicates are summed and said; C34: a tiny asymmetry is accepted and said.
+test_notices() {
+    printf '%%%%MatrixMarket matrix coordinate real general\n2 2 5\n1 1 1\n1 1 1\n2 2 2\n1 2 -1\n2 1 -1.0000000001\n' >q.mtx
+    code 0 gibbsite info -Q q.mtx --json
+    says err "q.mtx: duplicate entries, summed: 1"
+    says err "entries (1, 0) differ by 5e-11"
+    [ "$(json out duplicates)" = 1 ] || fail "duplicates: expected 1, got $(json out duplicates)"
+    near asymmetry "$(json out value)" 5e-11 1e-16
+    near tau_max "$(json out tau_max)" 2 1e-9
+}
+
+run_tests

@@ -1,0 +1,91 @@
+# gibbsite make: files by expected output, three spellings of one graph, damaged graphs.
+. "$(dirname "$0")/lib.sh"
+
+# Everything but comments, which name the command.
+plain() {
+    grep -v '^% ' "$1"
+}
+
+test_small_models() {
+    code 0 gibbsite make ar1 -n 4 --phi 0.5 -o ar1.mtx
+    same ar1.mtx "$here/expected/ar1.mtx"
+    code 0 gibbsite make ar1 -n 1 --phi 0.5 -o one.mtx
+    says one.mtx "1 1 0.75"
+    code 0 gibbsite make lattice --rows 2 --cols 3 --kappa 0.1 -o lattice.mtx
+    same lattice.mtx "$here/expected/lattice.mtx"
+    code 0 gibbsite make torus --rows 3 --cols 3 --kappa 1 -o torus.mtx
+    same torus.mtx "$here/expected/torus.mtx"
+    code 0 gibbsite make car --graph "$here/small.graph" --rho 0.9 -o car.mtx
+    same car.mtx "$here/expected/car.mtx"
+    code 0 gibbsite make icar --graph "$here/small.graph" --kappa 0.5 -o icar.mtx
+    same icar.mtx "$here/expected/icar.mtx"
+}
+
+# The file of a seed is frozen: its bits come from the native stream and plain arithmetic.
+test_random() {
+    code 0 gibbsite make random -n 4 --cond 100 --seed 1 -o random.mtx
+    same random.mtx "$here/expected/random.mtx"
+    for cond in 1 100 1e8; do
+        code 0 gibbsite make random -n 40 --cond $cond --seed 7 -o q.mtx
+        code 0 gibbsite info -Q q.mtx --json
+        near "condition over $cond" "$(json out condition | awk -v c=$cond '{ printf "%.15g", $1 / c }')" \
+            1 "$(awk -v c=$cond 'BEGIN { print 40 * 2 ^ -52 * c + 1e-12 }')"
+    done
+    code 0 gibbsite make random -n 40 --cond 1e8 --seed 8 -o other.mtx
+    cmp -s q.mtx other.mtx && fail "seeds 7 and 8 gave the same matrix"
+    return 0
+}
+
+test_one_graph_three_ways() {
+    for file in small.graph small.gal small.edges; do
+        code 0 gibbsite make car --graph "$here/$file" --rho 0.9 -o "$file.mtx"
+        plain "$file.mtx" >"$file.plain"
+    done
+    same small.gal.plain small.graph.plain
+    same small.edges.plain small.graph.plain
+    says small.graph.mtx "% INLA graph of 6 sites, 6 links"
+    says small.gal.mtx "% GAL graph of 6 sites, 6 links"
+    says small.edges.mtx "% edge list graph of 6 sites, 6 links"
+}
+
+test_nodes_of_an_edge_list() {
+    code 3 gibbsite make car --graph "$here/small.edges" --nodes 7 --rho 0.9 -o q.mtx
+    says err "site 6 (counted from 0) has no neighbours"
+    code 0 gibbsite make icar --graph "$here/small.edges" --nodes 7 --kappa 2 -o q.mtx
+    says q.mtx "7 7 2"
+}
+
+test_singular_is_said() {
+    code 0 gibbsite make icar --graph "$here/small.graph" -o q.mtx
+    says err "singular"
+    code 3 gibbsite sample -Q q.mtx --seed 1
+    says err "null vector (1, 1, ..., 1) over sites 0..5"
+    code 0 gibbsite make lattice --rows 3 --cols 3 --kappa 0 -o q.mtx
+    says err "singular"
+}
+
+test_damaged_graphs() {
+    code 4 gibbsite make car --graph missing.graph --rho 0.9 -o q.mtx
+    says err "missing.graph: cannot be opened"
+    printf '2\n1 1 2\n2 0\n' >asymmetric.graph
+    code 3 gibbsite make car --graph asymmetric.graph --rho 0.9 -o q.mtx
+    says err "asymmetric.graph"
+    says err "1"
+    says err "2"
+    printf '3\n1 1 2\n2 1 1\n' >short.graph
+    code 3 gibbsite make car --graph short.graph --rho 0.9 -o q.mtx
+    printf '2\n1 1 7\n2 1 1\n' >range.graph
+    code 3 gibbsite make car --graph range.graph --rho 0.9 -o q.mtx
+    says err "7"
+    : >empty.graph
+    code 3 gibbsite make car --graph empty.graph --rho 0.9 -o q.mtx
+    absent q.mtx
+}
+
+test_missing_folder() {
+    code 4 gibbsite make ar1 -n 3 --phi 0.5 -o nowhere/q.mtx
+    says err "nowhere/q.mtx"
+    code 4 gibbsite make ar1 -n 3 --phi 0.5 -o .
+}
+
+run_tests

@@ -1,0 +1,26 @@
+# gibbsite selftest, and that the program stands on the public header and src/io alone.
+. "$(dirname "$0")/lib.sh"
+
+test_selftest() {
+    code 0 gibbsite selftest
+    grep -v '^ok\|^skip' out | sed 's/^/  /'
+    says_not out FAIL
+    says out "known answer: Philox words"
+    says out "affine identity: symmetric, w = 1.3"
+    says out "same bits: given the native stream's normals = native, double"
+    code 2 gibbsite selftest now
+}
+
+test_layers() {
+    sources=$here/../../cli
+    grep -h '#include "' "$sources"/*.c "$sources"/*.h | sed 's/.*"\(.*\)".*/\1/' | sort -u |
+        while read -r header; do
+            case $header in
+            gibbsite/gibbsite.h | io/*.h) ;;
+            */*) fail "cli includes $header" ;;
+            *) [ -f "$sources/$header" ] || fail "cli includes $header" ;;
+            esac
+        done
+}
+
+run_tests

@@ -1,0 +1,188 @@
+# gibbsite summary: tables by expected output, undefined figures, --check, nested R-hat, bad files.
+. "$(dirname "$0")/lib.sh"
+
+ring_draws() { # OPTIONS...: draws.nc of the small model
+    code 0 gibbsite make car --graph "$here/small.graph" --rho 0.9 -o q.mtx
+    code 0 gibbsite sample -Q q.mtx --seed 1 -o draws.nc "$@"
+}
+
+one=3ff0000000000000
+two=4000000000000000
+three=4008000000000000
+four=4010000000000000
+
+repeat() { # WORD TIMES
+    awk -v word="$1" -v n="$2" 'BEGIN { for (k = 0; k < n; k++) print word }'
+}
+
+# Words of n different doubles 1.xx, in no order.
+scatter() { # N START
+    awk -v n="$1" -v s="$2" 'BEGIN { for (k = 0; k < n; k++) {
+        s = (s * 7621 + 1) % 32768
+        printf "3ff%04x000000000\n", s } }'
+}
+
+test_table() {
+    ring_draws --draws 500
+    code 0 gibbsite summary draws.nc --superchains 2
+    same out "$here/expected/summary_ring.txt"
+    # sample's own summary is the same table without the last column.
+    code 0 gibbsite summary draws.nc
+    same out "$here/expected/sample_ring.txt"
+}
+
+# C68: chains (1, 1.1, 1.4, 1.3) and (1, 2, 3, 4).
+test_known_rhat() {
+    echo $one 3ff199999999999a 3ff6666666666666 3ff4cccccccccccd $one $two $three $four |
+        npy "2, 4, 1" x.npy
+    code 0 gibbsite summary x.npy --json
+    near rhat "$(json out rhat)" 2.639887898167294 1e-12
+    near mean "$(json out mean)" 1.85 1e-15
+}
+
+# C64: all draws equal.
+test_constant() {
+    repeat $three 4000 | npy "4, 1000, 1" x.npy
+    code 0 gibbsite summary x.npy
+    says out "warning: all draws are equal, R-hat and ESS are undefined: x[0]"
+    says out "worst: R-hat undefined, bulk ESS undefined, tail ESS undefined"
+    code 1 gibbsite summary x.npy --check
+    code 0 gibbsite summary x.npy --json
+    for key in rhat ess_bulk ess_tail; do
+        [ "$(json out $key)" = null ] || fail "$key: expected null, got $(json out $key)"
+    done
+    near sd "$(json out sd)" 0 0
+    says out '"constant"'
+}
+
+# C68: every chain constant, but not all equal.
+test_chains_constant() {
+    { repeat 0000000000000000 100 && repeat $one 100; } | npy "2, 100, 1" x.npy
+    code 0 gibbsite summary x.npy
+    says out " inf"
+    says out "warning: no chain moves and they stand apart, R-hat is infinite: x[0]"
+    code 1 gibbsite summary x.npy --check
+    code 0 gibbsite summary x.npy --json
+    says out '"rhat": null'
+    says out '"chains_constant"'
+}
+
+# C64: one constant chain among moving ones is computed as usual, and named.
+test_chain_constant() {
+    { scatter 100 1 && repeat $one 100 && scatter 100 3; } | npy "3, 100, 1" x.npy
+    code 0 gibbsite summary x.npy
+    says out "warning: chain 1 does not move: x[0]"
+    says_not out "R-hat undefined"
+}
+
+# C71: NaN and infinity out, with a count.
+test_not_finite() {
+    { scatter 199 1 && echo 7ff8000000000000; } | npy "2, 100, 1" x.npy
+    code 0 gibbsite summary x.npy
+    says out "warning: NaN or infinite draws, nothing can be said: x[0]"
+    code 1 gibbsite summary x.npy --check
+    { scatter 198 1 && echo 7ff0000000000000 fff0000000000000; } | npy "2, 100, 1" x.npy
+    code 0 gibbsite summary x.npy --json
+    says out '"mean": null'
+    says out '"not_finite": 2'
+}
+
+# C56: copies of one chain are told from good mixing.
+test_chains_identical() {
+    { scatter 100 5 && scatter 100 6 && scatter 100 5; } | npy "3, 100, 1" x.npy
+    code 0 gibbsite summary x.npy
+    says out "warning: chain 2 repeats the draws of another chain: x[0]"
+}
+
+# C66: one chain is not constant, and is said once whatever the number of variables.
+test_one_chain() {
+    scatter 4000 9 | npy "1, 400, 10" x.npy
+    code 0 gibbsite summary x.npy
+    [ "$(grep -c "one chain, so R-hat compares its two halves" out)" = 1 ] || fail "not said once"
+    says_not out "undefined"
+}
+
+test_too_short() {
+    scatter 12 9 | npy "4, 3, 1" x.npy
+    code 0 gibbsite summary x.npy
+    says out "warning: fewer than 4 draws a chain, R-hat and ESS are undefined: x[0]"
+    code 1 gibbsite summary x.npy --check
+}
+
+# A warning is one line for all variables it concerns.
+test_warnings_are_grouped() {
+    repeat $one 2000 | npy "4, 20, 25" x.npy
+    code 0 gibbsite summary x.npy
+    [ "$(grep -c '^warning' out)" = 1 ] || fail "$(grep -c '^warning' out) warnings"
+    says out "x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7] and 17 more"
+}
+
+test_check() {
+    ring_draws --method exact --draws 1000
+    code 0 gibbsite summary draws.nc --check
+    says out "check: passed, R-hat <= 1.01 and bulk and tail ESS >= 400 for all 6 variables"
+    code 1 gibbsite summary draws.nc --check --ess 100000
+    says out "check: failed"
+    says out "6 of 6 variables: x[0], x[1], x[2], x[3], x[4], x[5]"
+    code 1 gibbsite summary draws.nc --check --rhat 0.5
+    ring_draws --draws 500
+    code 1 gibbsite summary draws.nc --check --json
+    says out '"passed": false'
+    code 0 gibbsite summary draws.nc --check --rhat 1.1 --ess 100
+    code 0 gibbsite summary draws.nc --json
+    says_not out '"check"'
+}
+
+# Nested R-hat with one draw per chain and superchains (1, 2) and (3, 4): means 1.5 and 3.5,
+# B = 2, within each superchain the variance 0.5 between its chains, W = 0 for one draw: W = 0.5,
+# sqrt(1 + B / W) = sqrt 5.
+test_superchains() {
+    echo $one $two $three $four | npy "4, 1, 1" x.npy
+    code 0 gibbsite summary x.npy --superchains 2 --json
+    near rhat_nested "$(json out rhat_nested)" 2.23606797749979 1e-14
+    code 2 gibbsite summary x.npy --superchains 3
+    says err "--superchains: 4 chains cannot be split into 3 of equal size"
+    code 0 gibbsite summary x.npy --json
+    says_not out rhat_nested
+}
+
+test_two_axes_are_one_variable() {
+    scatter 400 2 | npy "4, 100" x.npy
+    code 0 gibbsite summary x.npy --json
+    [ "$(json out chains) $(json out draws)" = "4 100" ] || fail "not 4 chains of 100"
+}
+
+test_bad_files() {
+    ring_draws --draws 50
+    code 4 gibbsite summary missing.nc
+    says err "missing.nc: cannot be opened"
+    code 4 gibbsite summary .
+    for bytes in 0 7 100 2000; do
+        head -c $bytes draws.nc >cut.nc
+        code 3 gibbsite summary cut.nc
+        says err "cut.nc"
+    done
+    echo "neither one nor the other" >text.nc
+    code 3 gibbsite summary text.nc
+    code 3 gibbsite summary q.mtx
+    scatter 30 1 | npy "1, 31, 1" short.npy
+    code 3 gibbsite summary short.npy
+    says err "short.npy"
+    scatter 16 1 | npy "2, 2, 2, 2" four.npy
+    code 3 gibbsite summary four.npy
+    printf '\223NUMPY\001\000\166\000%-117s\n' \
+        "{'descr': '|O', 'fortran_order': False, 'shape': (1, 4), }" >object.npy
+    code 3 gibbsite summary object.npy
+}
+
+# A file by other hands, with labels and scalars; not part of the project.
+test_arviz_example() {
+    file=$here/../../../shared/data/netcdf/centered_eight.nc
+    [ -f "$file" ] || skip "the example file centered_eight.nc is not here"
+    code 0 gibbsite summary "$file"
+    says out "theta[Phillips Andover]"
+    says out "tau "
+    code 1 gibbsite summary "$file" --check
+}
+
+run_tests
