@@ -1,11 +1,12 @@
 /* Effective sample size over half-chains: the multi-chain autocorrelation of Vehtari and others
- * 2021, eq. 10, cut by Geyer's initial positive and monotone sequences (Geyer 1992, section 3.3)
- * in the form of Stan and R's posterior, whose stopping rules and bound are kept to the letter. */
+ * 2021, section 3.2, cut by Geyer's initial positive and monotone sequences (Geyer 1992,
+ * section 3.3) in the form of Stan and R's posterior, whose stopping rules and bound are kept to
+ * the letter. */
 #include "diag/diag.h"
 
 #include <math.h>
 
-/* Combined autocorrelation at lag t, eq. 10. */
+/* The combined autocorrelation at lag t. */
 static double rho_at(gbs_lags *lags, gbs_split split, double total, int64_t t)
 {
     return 1 - (split.within - gbs_lag(lags, t)) / total;

@@ -1,7 +1,7 @@
-/* R-hat: the classic one on halved chains (Gelman and others, Bayesian Data Analysis 3, eqs.
- * 11.3 and 11.4), the rank-normalised one, the larger of bulk and folded (Vehtari and others
- * 2021, eqs. 4 and 14 and section 4.2), and the nested one for many short chains (Margossian
- * and others 2024, eqs. 6 to 8). */
+/* R-hat: the classic one on halved chains (Gelman and others, Bayesian Data Analysis 3, eqs. 11.3
+ * and 11.4), the rank-normalised one, the larger of bulk and folded (Vehtari and others 2021,
+ * eqs. 4 and 14), and the nested one for many short chains (Margossian and others 2024, eqs. 4
+ * and 6 to 8). */
 #include "diag/diag.h"
 
 #include <math.h>
