@@ -337,6 +337,56 @@ static void test_refused(void **state)
     free(w);
 }
 
+/* Every single function where the summary has NaN. */
+static void check_all_undefined(const char *what, const double *x, int64_t chains, int64_t n)
+{
+    const gbs_draws d = draws_of(x, chains, n);
+    void *const w = new_workspace(chains, n);
+    const int32_t superchain[4] = {0, 0, 1, 1};
+    const double got[11] = {gbs_diag_rhat(&d, w),
+                            gbs_diag_rhat_split(&d, w),
+                            gbs_diag_ess_mean(&d, w),
+                            gbs_diag_ess_sd(&d, w),
+                            gbs_diag_ess_bulk(&d, w),
+                            gbs_diag_ess_tail(&d, w),
+                            gbs_diag_ess_quantile(&d, 0.5, w),
+                            gbs_diag_mcse_mean(&d, w),
+                            gbs_diag_mcse_sd(&d, w),
+                            gbs_diag_mcse_quantile(&d, 0.5, w),
+                            gbs_diag_rhat_nested(&d, superchain, w)};
+    for (int i = 0; i < 11; i++)
+        check_close(what, NAN, got[i], 0);
+    free(w);
+}
+
+static void test_single_functions(void **state)
+{
+    (void)state;
+    double x[80] = {0};
+    check_all_undefined("all equal", x, 4, 20);
+    x[33] = NAN;
+    check_all_undefined("one NaN", x, 4, 20);
+
+    /* Each chain constant: R-hat is infinite, nested too unless superchains agree. */
+    for (int i = 0; i < 80; i++)
+        x[i] = i / 40;
+    const gbs_draws d = draws_of(x, 4, 20);
+    void *const w = new_workspace(4, 20);
+    const int32_t apart[4] = {7, 7, -7, -7}, alike[4] = {1, 2, 1, 2}, one[4] = {1, 1, 1, 1};
+    check_close("nested, groups apart", INFINITY, gbs_diag_rhat_nested(&d, apart, w), 0);
+    check_close("nested, groups alike", 1, gbs_diag_rhat_nested(&d, alike, w), 0);
+    check_close("nested, one group", NAN, gbs_diag_rhat_nested(&d, one, w), 0);
+    check_close("ess_bulk", NAN, gbs_diag_ess_bulk(&d, w), 0);
+    check_close("mcse_mean", NAN, gbs_diag_mcse_mean(&d, w), 0);
+
+    /* Seven draws of one value and one of another: no draw is above the 90 % quantile. */
+    for (int i = 0; i < 80; i++)
+        x[i] = i % 8 == 0 ? 0 : 1;
+    check_close("mcse_quantile", NAN, gbs_diag_mcse_quantile(&d, 0.9, w), 0);
+    printf("single functions: NaN where the summary has it; nested R-hat of constant chains\n");
+    free(w);
+}
+
 typedef struct job {
     gbs_draws draws;
     gbs_summary last;
@@ -386,6 +436,7 @@ int main(void)
         cmocka_unit_test(test_identical_chains), cmocka_unit_test(test_short_and_tied),
         cmocka_unit_test(test_same_bits),        cmocka_unit_test(test_strides),
         cmocka_unit_test(test_refused),          cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_single_functions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,6 +62,11 @@ static void test_published(void **state)
     const gbs_draws d = draws_of(x, 4, 1000);
     void *const w = new_workspace(4, 1000);
     check_relative("mcse_median", 0.00961601328567, gbs_diag_mcse_quantile(&d, 0.5, w), RELATIVE);
+    check_relative("ess of the least", 4016.09651483144, gbs_diag_ess_quantile(&d, 0, w), RELATIVE);
+    check_relative("ess of the greatest", 4016.09651483144, gbs_diag_ess_quantile(&d, 1, w),
+                   RELATIVE);
+    check_relative("mcse of the greatest", 0.0136383989210985, gbs_diag_mcse_quantile(&d, 1, w),
+                   RELATIVE);
     free(w);
     free(x);
 }
