@@ -32,8 +32,7 @@ typedef struct gbs_diag_work {
     double *sorted;  /* [S] the draws in ascending order */
     uint32_t *place; /* [S] where each of them sits in y, or GBS_PLACE_NONE */
     double *scores;  /* [K] normal scores of the ranks 1 .. K */
-    double *values;  /* [K + 1] the kept draws, or the folded ones, in ascending order, and their
-                        places */
+    double *values;  /* [S] the kept draws, or the folded ones, ascending, with their places */
     uint32_t *places;
     uint64_t *bits; /* [H, words] an indicator */
     int64_t words;  /* 64-bit words a half-chain, the last one empty */
