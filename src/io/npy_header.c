@@ -131,9 +131,10 @@ static gbs_io_status parse_length(parser *p, int64_t *length)
     int64_t value = 0;
     const char *digit = p->at;
     for (; *digit >= '0' && *digit <= '9'; digit++) {
-        if (value > (INT64_MAX - 9) / 10)
+        int unit = *digit - '0';
+        if (value > (INT64_MAX - unit) / 10)
             return refuse(p, "an axis is longer than a 64-bit number");
-        value = 10 * value + (*digit - '0');
+        value = 10 * value + unit;
     }
     if (digit == p->at)
         return refuse(p, "shape must be a tuple of whole numbers");
