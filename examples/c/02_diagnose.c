@@ -12,7 +12,7 @@ static double x[CHAINS * DRAWS * D];
 
 int main(void)
 {
-    double Q[D * D] = {1.0, -0.9, 0.0, -0.9, 1.81, -0.9, 0.0, -0.9, 1.0};
+    double Q[D * D] = {1.0, -0.6, 0.0, -0.6, 1.36, -0.6, 0.0, -0.6, 1.0};
     gbs_context *ctx;
     gbs_model *model;
     gbs_sampler *sampler;

@@ -48,9 +48,10 @@ int main(void)
     void *workspace = malloc(gbs_diag_workspace(CHAINS, DRAWS));
     if (workspace == NULL)
         return 1;
-    printf("effective draws of site 0 in %d: gibbs %.0f, exact %.0f\n", CHAINS * DRAWS,
-           ess_of(ctx, model, GBS_METHOD_GIBBS, workspace),
-           ess_of(ctx, model, GBS_METHOD_EXACT, workspace));
+    const double gibbs = ess_of(ctx, model, GBS_METHOD_GIBBS, workspace);
+    const double exact = ess_of(ctx, model, GBS_METHOD_EXACT, workspace);
+    printf("effective draws of site 0 in %d: gibbs %.0f, exact %.0f\n", CHAINS * DRAWS, gibbs,
+           exact);
 
     free(workspace);
     gbs_model_release(model);

@@ -3,6 +3,7 @@
  * generator's state comes back in torch's own layout: torch.set_rng_state() would go on from here.
  */
 #include "check.h"
+#include <string.h>
 
 #define CHAINS 16
 
@@ -34,7 +35,11 @@ int main(void)
         printf("%7.4f%s", (double)x[b], b % 8 == 7 ? "\n" : " ");
 
     check(ctx, gbs_sampler_get_torch_state(sampler, state, sizeof state));
-    printf("seed %d, %d words left before the next twist\n", state[0], state[8] + 256 * state[9]);
+    int64_t seed;
+    int32_t left;
+    memcpy(&seed, state, sizeof seed);
+    memcpy(&left, state + sizeof seed, sizeof left);
+    printf("generator: seed %lld, %d words from its next twist\n", (long long)seed, left);
 
     gbs_sampler_destroy(sampler);
     gbs_model_release(model);
