@@ -8,43 +8,13 @@
 #include <float.h>
 #include <stdio.h>
 
-enum { SWEEPS = 2, ISAS = 3 };
+enum { SWEEPS = 2 };
 
 static const int64_t small_dims[] = {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33};
 static const int64_t large_dims[] = {63, 64, 65, 100, 128, 129, 255, 256, 257};
 static const int64_t ragged[] = {1,  2,  3,  4,  5,  7,   8,   9,   15,  16,  17,
                                  31, 32, 33, 63, 65, 100, 127, 129, 255, 999, 1000};
 static const double weights[] = {0.5, 1, 1.3, 1.9};
-
-#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-
-/* One context for each instruction set of this machine. */
-typedef struct machine {
-    gbs_context *ctx[ISAS];
-    int count;
-} machine;
-
-static int start_machine(void **state)
-{
-    static machine m;
-    m.count = 0;
-    for (gbs_isa isa = GBS_ISA_SCALAR; isa <= GBS_ISA_AVX512; ++isa) {
-        if (gbs_isa_available(isa))
-            m.ctx[m.count++] = new_context(isa);
-        else
-            printf("not here: %s\n", gbs_isa_name(isa));
-    }
-    *state = &m;
-    return 0;
-}
-
-static int stop_machine(void **state)
-{
-    machine *const m = *state;
-    for (int k = 0; k < m->count; ++k)
-        gbs_context_destroy(m->ctx[k]);
-    return 0;
-}
 
 /* What is compared: one model in all contexts, and one way to run it. */
 typedef struct trial {

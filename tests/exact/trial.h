@@ -8,6 +8,9 @@
 #include "unit/matrices.h"
 #include "unit/model_fixture.h"
 
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+/* Sanitized builds take a share of the options. */
 static inline int quick(void)
 {
     return getenv("GBS_TEST_QUICK") != NULL;
@@ -28,6 +31,37 @@ static inline const char *location_name(gbs_location location)
 {
     static const char *const names[] = {"zero", "mean", "information", "offset"};
     return names[location];
+}
+
+/* ---- one context for each instruction set of this machine ---- */
+
+enum { ISAS = 3 };
+
+typedef struct machine {
+    gbs_context *ctx[ISAS]; /* scalar first */
+    int count;
+} machine;
+
+static inline int start_machine(void **state)
+{
+    static machine m;
+    m.count = 0;
+    for (gbs_isa isa = GBS_ISA_SCALAR; isa <= GBS_ISA_AVX512; ++isa) {
+        if (gbs_isa_available(isa))
+            m.ctx[m.count++] = new_context(isa);
+        else
+            printf("not here: %s\n", gbs_isa_name(isa));
+    }
+    *state = &m;
+    return 0;
+}
+
+static inline int stop_machine(void **state)
+{
+    machine *const m = *state;
+    for (int k = 0; k < m->count; ++k)
+        gbs_context_destroy(m->ctx[k]);
+    return 0;
 }
 
 /* ---- models ---- */
