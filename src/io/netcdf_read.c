@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Values read at a time, where a draw of all chains is not more. */
+/* Values read at a time, where a draw of all chains is not more; and where the file is stored
+ * in chunks of several draws, so that each is unpacked once. */
 #define BLOCK 131072
+#define CHUNKED_BLOCK (64 * BLOCK)
 
 typedef struct netcdf_reader {
     gbs_results_reader common;
@@ -276,6 +278,21 @@ static void scatter(const netcdf_reader *r, const gbs_variable *v, const block *
     }
 }
 
+/* How many draws to read at a time, `values` each: whole chunks if there are any. */
+static int64_t block_draws(const netcdf_reader *r, const gbs_variable *v, int64_t values)
+{
+    int storage;
+    size_t chunk[NC_MAX_VAR_DIMS];
+    int64_t draws = values < BLOCK ? BLOCK / values : 1;
+    if (!nc_inq_var_chunking(r->posterior, v->id, &storage, chunk) && storage == NC_CHUNKED) {
+        int64_t together = (int64_t)chunk[1];
+        int64_t whole = (draws + together - 1) / together * together;
+        if (whole <= CHUNKED_BLOCK / values)
+            draws = whole;
+    }
+    return draws < r->common.draws ? draws : r->common.draws;
+}
+
 static gbs_io_status read_range(gbs_results_reader *reader, const gbs_variable *v, int64_t first,
                                 int64_t n, double *out, gbs_io_error *error)
 {
@@ -287,8 +304,7 @@ static gbs_io_status read_range(gbs_results_reader *reader, const gbs_variable *
     if (width > INT64_MAX / 16 / reader->chains)
         return gbs_io_fail_memory(error, reader->path, width, (int64_t)sizeof *b.values);
     int64_t draw_values = reader->chains * width;
-    b.draws = draw_values < BLOCK ? BLOCK / draw_values : 1;
-    b.draws = b.draws < reader->draws ? b.draws : reader->draws;
+    b.draws = block_draws(r, v, draw_values);
     b.values = malloc((size_t)(b.draws * draw_values) * sizeof *b.values);
     if (!b.values)
         return gbs_io_fail_memory(error, reader->path, b.draws * draw_values,

@@ -107,47 +107,84 @@ static int put_coordinate(int group, const char *name, int64_t length, int64_t f
     return code;
 }
 
-/* A variable that is written once, from end to end: contiguous, and not filled first. */
-static int define_draws(int group, const char *name, nc_type type, int axes, const int *dims,
-                        int *variable)
+/* Bytes of one chain in a block of draws from which a contiguous layout is the better one, and
+ * of a chunk where it is not.  HDF5 writes shorter pieces of a contiguous variable by reading,
+ * changing and writing back 64 KiB around each. */
+#define LONG_PIECE 65536
+#define CHUNK_BYTES (1 << 20)
+
+/* The largest divisor of n draws, so that no chunk is written twice, for which a chunk of all
+ * chains is within its size and the last chunk wastes little. */
+static int64_t chunk_draws(int64_t n, int64_t draws, int64_t bytes_of_draw)
 {
-    int code = nc_def_var(group, name, type, axes, dims, variable);
+    int64_t most = CHUNK_BYTES / bytes_of_draw, k = n;
+    if (most > 1 + draws / 16)
+        most = 1 + draws / 16;
+    while (k > 1 && (n % k || k > most))
+        k--;
+    return k;
+}
+
+/* A variable [chain, draw, ...] of `row` bytes a draw and chain, to be written in blocks of n
+ * draws. */
+static int define_draws(const netcdf_writer *w, int group, const char *name, nc_type type, int axes,
+                        int64_t row, int64_t n, int *variable)
+{
+    const gbs_results_writer *common = &w->common;
+    static const char *const names[] = {"chain", "draw", "x_dim_0"};
+    int dims[3], code = NC_NOERR;
+    for (int i = 0; !code && i < axes; i++)
+        code = nc_inq_dimid(group, names[i], &dims[i]);
     if (!code)
+        code = nc_def_var(group, name, type, axes, dims, variable);
+    if (code)
+        return code;
+    if (n == common->draws || n * row >= LONG_PIECE) {
         code = nc_def_var_chunking(group, *variable, NC_CONTIGUOUS, NULL);
-    if (!code)
-        code = nc_def_var_fill(group, *variable, NC_NOFILL, NULL);
-    return code;
+        return code ? code : nc_def_var_fill(group, *variable, NC_NOFILL, NULL);
+    }
+    int64_t together = chunk_draws(n, common->draws, common->chains * row);
+    int64_t chains = CHUNK_BYTES / (together * row);
+    chains = chains < 1 ? 1 : chains < common->chains ? chains : common->chains;
+    const size_t chunk[] = {(size_t)chains, (size_t)together, (size_t)common->dim};
+    return nc_def_var_chunking(group, *variable, NC_CHUNKED, chunk);
+}
+
+/* The draws' own variables, once the length of a block is known. */
+static int define_variables(netcdf_writer *w, int64_t n)
+{
+    int single = w->common.type == GBS_F32;
+    int code = define_draws(w, w->posterior, "x", single ? NC_FLOAT : NC_DOUBLE, 3,
+                            w->common.dim * (single ? 4 : 8), n, &w->x);
+    return code ? code : define_draws(w, w->stats, "lp", NC_DOUBLE, 2, 8, n, &w->lp);
 }
 
 static int define_posterior(netcdf_writer *w, const gbs_results_spec *spec)
 {
-    int dims[3];
+    int dim;
     int code = nc_def_grp(w->file, "posterior", &w->posterior);
     if (!code)
         code = put_attributes(w->posterior, spec->attributes, spec->attribute_count, 1);
     if (!code)
-        code = put_coordinate(w->posterior, "chain", spec->chains, spec->first_chain, &dims[0]);
+        code = put_coordinate(w->posterior, "chain", spec->chains, spec->first_chain, &dim);
     if (!code)
-        code = put_coordinate(w->posterior, "draw", spec->draws, 0, &dims[1]);
+        code = put_coordinate(w->posterior, "draw", spec->draws, 0, &dim);
     if (!code)
-        code = put_coordinate(w->posterior, "x_dim_0", spec->dim, 0, &dims[2]);
-    if (!code)
-        code = define_draws(w->posterior, "x", spec->type == GBS_F32 ? NC_FLOAT : NC_DOUBLE, 3,
-                            dims, &w->x);
+        code = put_coordinate(w->posterior, "x_dim_0", spec->dim, 0, &dim);
     return code;
 }
 
 static int define_sample_stats(netcdf_writer *w, const gbs_results_spec *spec)
 {
-    int dims[2];
+    int dim;
     int code = nc_def_grp(w->file, "sample_stats", &w->stats);
     if (!code)
         code = put_attributes(w->stats, spec->attributes, spec->attribute_count, 1);
     if (!code)
-        code = put_coordinate(w->stats, "chain", spec->chains, spec->first_chain, &dims[0]);
+        code = put_coordinate(w->stats, "chain", spec->chains, spec->first_chain, &dim);
     if (!code)
-        code = put_coordinate(w->stats, "draw", spec->draws, 0, &dims[1]);
-    return code ? code : define_draws(w->stats, "lp", NC_DOUBLE, 2, dims, &w->lp);
+        code = put_coordinate(w->stats, "draw", spec->draws, 0, &dim);
+    return code;
 }
 
 static int put_constant(int group, const char *name, int dim, const double *values,
@@ -180,13 +217,15 @@ static int put_constant_data(netcdf_writer *w, const gbs_results_spec *spec)
 static gbs_io_status write_draws(gbs_results_writer *writer, int64_t first, int64_t n,
                                  const void *x, const double *lp, gbs_io_error *error)
 {
-    const netcdf_writer *w = (const netcdf_writer *)writer;
+    netcdf_writer *w = (netcdf_writer *)writer;
     const size_t start[] = {0, (size_t)first, 0};
     const size_t count[] = {(size_t)writer->chains, (size_t)n, (size_t)writer->dim};
     if (!lp)
         return gbs_io_fail(error, GBS_IO_WRITE, writer->output.path,
                            "the log density of the draws is missing");
-    int code = writer->type == GBS_F32 ? nc_put_vara_float(w->posterior, w->x, start, count, x)
+    int code = first == 0 ? define_variables(w, n) : NC_NOERR;
+    if (!code)
+        code = writer->type == GBS_F32 ? nc_put_vara_float(w->posterior, w->x, start, count, x)
                                        : nc_put_vara_double(w->posterior, w->x, start, count, x);
     if (!code)
         code = nc_put_vara_double(w->stats, w->lp, start, count, lp);

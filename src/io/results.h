@@ -88,7 +88,8 @@ gbs_io_status gbs_results_create(const char *path, const gbs_results_spec *spec,
                                  gbs_results_writer **out, gbs_io_error *error);
 
 /* Appends draws first .. first + n - 1 of every chain; `first` must be the number of draws
- * written so far, and first + n at most `draws`.
+ * written so far, and first + n at most `draws`.  Give every block but the last the same n: the
+ * first one decides how netCDF lays the file out.
  * Shape: x [chains, n, dim] of the spec's type; lp [chains, n] or NULL.  lp is for
  * sample_stats/lp of netCDF, must be given there, and is ignored for .npy.
  * Fails: WRITE; the writer is then good only for gbs_results_abandon. */
@@ -138,9 +139,10 @@ const char *gbs_results_element_name(const gbs_results_reader *reader, int64_t v
                                      int64_t element, char *to, size_t capacity);
 
 /* Reads elements first .. first + n - 1 (row-major over the variable's own shape) of every
- * draw of every chain.  Beside `out` it takes about a MiB, or one draw of
- * the variable in all chains where that is more. Shape: out [n, chains, draws].  A value equal to
- * the variable's _FillValue becomes NaN. Fails: FILE, CONTENT, MEMORY. */
+ * draw of every chain.  Beside `out` it takes a MiB, or one draw of the
+ * variable in all chains where that is more; up to 64 MiB where the file is stored in chunks.
+ * Shape: out [n, chains, draws].  A value equal to the variable's _FillValue becomes NaN. Fails:
+ * FILE, CONTENT, MEMORY. */
 gbs_io_status gbs_results_read(gbs_results_reader *reader, int64_t variable, int64_t first,
                                int64_t n, double *out, gbs_io_error *error);
 
