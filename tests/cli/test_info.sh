@@ -96,12 +96,16 @@ test_float_verdicts() {
     done
 }
 
+# One pair among 2049 sites: three different eigenvalues, so that Lanczos ends at once.
 test_rate_of_large_models() {
-    code 0 gibbsite make ar1 -n 2049 --phi 0.5 -o q.mtx
+    echo "0 1" >pair.edges
+    code 0 gibbsite make icar --graph pair.edges --nodes 2049 --kappa 1 -o q.mtx
     code 0 gibbsite info -Q q.mtx
     says out "not computed (n > 2048; use --rate)"
     code 0 gibbsite info -Q q.mtx --json
     says out '"gibbs_rate": null'
+    code 0 gibbsite info -Q q.mtx --rate --json
+    near gibbs_rate "$(json out gibbs_rate)" 0.25 1e-15
 }
 
 test_refused() {
