@@ -72,4 +72,11 @@ extern const gbs_kernels gbs_kernels_avx512;
 /* The table of an available instruction set. */
 const gbs_kernels *gbs_cpu_kernels(gbs_isa isa);
 
+/* The larger of the two groups of rows that panels are packed for. */
+static inline int32_t gbs_kernels_most_rows(const gbs_kernels *kernels, gbs_type type)
+{
+    const int32_t wide = kernels->wide[type].rows, narrow = kernels->narrow[type].rows;
+    return wide > narrow ? wide : narrow;
+}
+
 #endif

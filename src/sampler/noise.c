@@ -35,22 +35,48 @@ gbs_status gbs_noise_check(const gbs_sampler *sampler, int64_t sweeps)
     return GBS_OK;
 }
 
+/* Sequential streams: from one site's noise to the next. */
+static int64_t noise_row(const gbs_sampler *sampler)
+{
+    return sampler->groups * sampler->padded_chains;
+}
+
+/* Where a block's first chain is among a torch call's elements, over all groups. */
+static int64_t first_element(const gbs_sampler *sampler, const gbs_block *block)
+{
+    return sampler->group * sampler->chains + block->chain;
+}
+
 /* Call p of a pass goes to the site visited p-th; exact draws take the sites in order. */
 static int64_t site_of_call(const gbs_sampler *sampler, int half, int64_t call)
 {
     return sampler->method == GBS_METHOD_EXACT ? call : sampler->pass[half].site[call];
 }
 
+/* One call's normals, moved to where each group's rows start. */
+static void spread_line(gbs_sampler *sampler, char *row)
+{
+    const size_t size = gbs_type_size(sampler->type);
+    for (int64_t group = 0; group < sampler->groups; ++group)
+        memcpy(row + (size_t)(group * sampler->padded_chains) * size,
+               (const char *)sampler->line + (size_t)(group * sampler->chains) * size,
+               (size_t)sampler->chains * size);
+}
+
 void gbs_noise_draw_pass(gbs_sampler *sampler, int half)
 {
+    const size_t size = gbs_type_size(sampler->type);
+    const int64_t normals = sampler->groups * sampler->chains;
     for (int64_t call = 0; call < sampler->dim; ++call) {
-        const int64_t row = site_of_call(sampler, half, call) * sampler->padded_chains;
+        char *const row = (char *)sampler->noise +
+                          (size_t)(site_of_call(sampler, half, call) * noise_row(sampler)) * size;
+        void *const to = sampler->groups > 1 ? sampler->line : row;
         if (sampler->type == GBS_F32)
-            gbs_torch_cpu_randn_f32(sampler->torch_cpu, sampler->chains,
-                                    (float *)sampler->noise + row, 1);
+            gbs_torch_cpu_randn_f32(sampler->torch_cpu, normals, to, 1);
         else
-            gbs_torch_cpu_randn_f64(sampler->torch_cpu, sampler->chains,
-                                    (double *)sampler->noise + row, 1);
+            gbs_torch_cpu_randn_f64(sampler->torch_cpu, normals, to, 1);
+        if (sampler->groups > 1)
+            spread_line(sampler, row);
     }
 }
 
@@ -60,7 +86,7 @@ static void draw_native(gbs_sampler *sampler, const gbs_block *block, uint64_t s
         .seed = sampler->seed,
         .sweep = sweep,
         .purpose = sampler->method == GBS_METHOD_EXACT ? GBS_PURPOSE_EXACT : GBS_PURPOSE_SITE,
-        .chain = sampler->first_chain + block->chain,
+        .chain = sampler->first_chain + first_element(sampler, block),
         .sites = sampler->dim,
         .z = sampler->noise,
         .z_row = block->kernels->width,
@@ -71,7 +97,9 @@ static void draw_native(gbs_sampler *sampler, const gbs_block *block, uint64_t s
 static void draw_torch_cuda(gbs_sampler *sampler, const gbs_block *block, int64_t done, int half)
 {
     const gbs_torch_cuda *const generator = &sampler->torch_cuda;
-    const uint64_t call_advance = gbs_torch_cuda_advance(generator, sampler->type, sampler->chains);
+    const int64_t normals = sampler->groups * sampler->chains,
+                  first = first_element(sampler, block);
+    const uint64_t call_advance = gbs_torch_cuda_advance(generator, sampler->type, normals);
     const uint64_t pass_advance = call_advance * (uint64_t)sampler->dim;
     /* the generator stands where this run began: `done` counts from there */
     const uint64_t passes = (uint64_t)done * (uint64_t)sampler->passes + (uint64_t)half;
@@ -79,10 +107,10 @@ static void draw_torch_cuda(gbs_sampler *sampler, const gbs_block *block, int64_
     for (int64_t call = 0; call < sampler->dim; ++call, offset += call_advance) {
         const int64_t row = site_of_call(sampler, half, call) * block->kernels->width;
         if (sampler->type == GBS_F32)
-            gbs_torch_cuda_randn_f32(generator, offset, sampler->chains, block->chain, block->count,
+            gbs_torch_cuda_randn_f32(generator, offset, normals, first, block->count,
                                      (float *)sampler->noise + row);
         else
-            gbs_torch_cuda_randn_f64(generator, offset, sampler->chains, block->chain, block->count,
+            gbs_torch_cuda_randn_f64(generator, offset, normals, first, block->count,
                                      (double *)sampler->noise + row);
     }
 }
@@ -97,7 +125,8 @@ static void copy_given(gbs_sampler *sampler, const gbs_block *block, int64_t don
 {
     const int64_t pass = done * sampler->passes + half;
     for (int64_t site = 0; site < sampler->dim; ++site) {
-        const int64_t from = (pass * sampler->dim + site) * sampler->chains + block->chain;
+        const int64_t from = (pass * sampler->dim + site) * sampler->groups * sampler->chains +
+                             first_element(sampler, block);
         const int64_t row = site * block->kernels->width;
         for (int64_t lane = 0; lane < block->count; ++lane) {
             const double z = given_normal(&sampler->stream, from + lane);
@@ -121,8 +150,10 @@ void gbs_noise_for_block(gbs_sampler *sampler, const gbs_block *block, int64_t d
     case GBS_STREAM_GIVEN: copy_given(sampler, block, sampler->done + done, half); break;
     case GBS_STREAM_TORCH_CUDA: draw_torch_cuda(sampler, block, done, half); break;
     case GBS_STREAM_TORCH_CPU:
-        *z = (const char *)sampler->noise + (size_t)block->chain * gbs_type_size(sampler->type);
-        *z_row = sampler->padded_chains;
+        *z = (const char *)sampler->noise +
+             (size_t)(sampler->group * sampler->padded_chains + block->chain) *
+                 gbs_type_size(sampler->type);
+        *z_row = noise_row(sampler);
         break;
     }
 }
@@ -131,8 +162,8 @@ void gbs_noise_advance(gbs_sampler *sampler, int64_t sweeps)
 {
     if (sampler->stream.kind != GBS_STREAM_TORCH_CUDA)
         return;
-    const uint64_t call =
-        gbs_torch_cuda_advance(&sampler->torch_cuda, sampler->type, sampler->chains);
+    const uint64_t call = gbs_torch_cuda_advance(&sampler->torch_cuda, sampler->type,
+                                                 sampler->groups * sampler->chains);
     sampler->torch_cuda.offset +=
         call * (uint64_t)sampler->dim * (uint64_t)sampler->passes * (uint64_t)sweeps;
 }

@@ -3,6 +3,7 @@
  * (docs/reproducibility.md), then packed in the order in which the kernels read them. */
 #include "sampler/sampler_internal.h"
 #include "sampler/plan.h"
+#include "sampler/rows.h"
 
 #include <float.h>
 #include <math.h>
@@ -27,8 +28,7 @@ gbs_sampler_spec gbs_sampler_spec_default(void)
 
 /* ---- checks ---- */
 
-static gbs_status check_counts(gbs_context *ctx, const gbs_model *model,
-                               const gbs_sampler_spec *spec)
+static gbs_status check_counts(gbs_context *ctx, int64_t dim, const gbs_sampler_spec *spec)
 {
     const int64_t sites = spec->type == GBS_F32 ? SITE_LIMIT_F32 : SITE_LIMIT_F64;
     const int64_t passes = spec->order == GBS_ORDER_SYMMETRIC ? 2 : 1;
@@ -42,9 +42,9 @@ static gbs_status check_counts(gbs_context *ctx, const gbs_model *model,
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
                         "first_chain: %lld, first_sweep: %lld; neither may be negative",
                         (long long)spec->first_chain, (long long)spec->first_sweep);
-    if (model->dim >= sites)
+    if (dim >= sites)
         return gbs_fail(ctx, GBS_ERROR_LIMIT, "dim: %lld sites, but the stream numbers only %lld",
-                        (long long)model->dim, (long long)sites);
+                        (long long)dim, (long long)sites);
     if (spec->first_chain >= CHAIN_LIMIT || spec->chains > CHAIN_LIMIT - spec->first_chain)
         return gbs_fail(ctx, GBS_ERROR_LIMIT,
                         "chains: %lld from number %lld, but the stream numbers only 2^40",
@@ -55,8 +55,7 @@ static gbs_status check_counts(gbs_context *ctx, const gbs_model *model,
     return GBS_OK;
 }
 
-static gbs_status check_method(gbs_context *ctx, const gbs_model *model,
-                               const gbs_sampler_spec *spec)
+static gbs_status check_method(gbs_context *ctx, int64_t dim, const gbs_sampler_spec *spec)
 {
     if (spec->method != GBS_METHOD_GIBBS && spec->method != GBS_METHOD_EXACT)
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "method: %d is not known", (int)spec->method);
@@ -78,8 +77,7 @@ static gbs_status check_method(gbs_context *ctx, const gbs_model *model,
             return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
                             "initial_rows: %lld, but 1 or %lld (chains) are needed",
                             (long long)spec->initial_rows, (long long)spec->chains);
-        return gbs_state_check(ctx, "initial", spec->type, spec->initial, spec->initial_rows,
-                               model->dim);
+        return gbs_state_check(ctx, "initial", spec->type, spec->initial, spec->initial_rows, dim);
     }
     return GBS_OK;
 }
@@ -159,29 +157,22 @@ gbs_status gbs_plan_order(gbs_sampler *sampler, const gbs_sampler_spec *spec)
 
 /* ---- coefficients ---- */
 
-typedef struct coefficients {
-    const gbs_sampler *sampler;
-    double omega;
-    const double *s, *c; /* [D], rounded to T */
-} coefficients;
-
-static double rounded(gbs_type type, double value)
+static gbs_rows rows_of(const gbs_sampler *sampler, double omega)
 {
-    return type == GBS_F32 ? (double)(float)value : value;
-}
-
-/* A_ij as the kernels hold it. */
-static double sweep_coefficient(const gbs_sampler *sampler, double omega, int64_t i, int64_t j)
-{
-    const double *const row = sampler->model->precision + i * sampler->dim;
-    return rounded(sampler->type, i == j ? 1.0 - omega : omega * (-row[j] / row[i]));
-}
-
-/* Minus L_ji as the kernels hold it; L_ii itself on the diagonal. */
-static double solve_coefficient(const gbs_sampler *sampler, int64_t i, int64_t j)
-{
-    const double l = rounded(sampler->type, sampler->model->factor[j * sampler->dim + i]);
-    return i == j ? l : -l;
+    const gbs_model *const model = sampler->model;
+    const int solving = sampler->method == GBS_METHOD_EXACT;
+    const gbs_rows rows = {
+        .type = sampler->type,
+        .dim = sampler->dim,
+        .omega = omega,
+        .matrix_type = GBS_F64,
+        .matrix = solving ? model->factor : model->precision,
+        .row_stride = model->dim,
+        .location_kind = model->location_kind,
+        .location = model->location,
+        .solving = solving,
+    };
+    return rows;
 }
 
 static gbs_status refuse_coefficient(const gbs_sampler *sampler, const char *what, int64_t i,
@@ -192,157 +183,93 @@ static gbs_status refuse_coefficient(const gbs_sampler *sampler, const char *wha
                     what, (long long)j, exact, sampler->type == GBS_F32 ? "float" : "double");
 }
 
-static gbs_status check_row(const gbs_sampler *sampler, double omega, int64_t i)
+static gbs_status check_coefficients(const gbs_sampler *sampler, const gbs_rows *rows, int64_t i,
+                                     const void *coefficients)
 {
-    const int exact = sampler->method == GBS_METHOD_EXACT;
-    const int64_t first = exact ? i : 0;
-    for (int64_t j = first; j < sampler->dim; ++j) {
-        const double a =
-            exact ? solve_coefficient(sampler, i, j) : sweep_coefficient(sampler, omega, i, j);
-        if (!isfinite(a) || (exact && i == j && a == 0.0))
-            return refuse_coefficient(sampler, exact ? "Cholesky factor" : "coefficient", i, j, a);
+    for (int64_t j = rows->solving ? i : 0; j < sampler->dim; ++j) {
+        const double a = sampler->type == GBS_F32 ? (double)((const float *)coefficients)[j]
+                                                  : ((const double *)coefficients)[j];
+        if (!isfinite(a) || (rows->solving && i == j && a == 0.0))
+            return refuse_coefficient(sampler, rows->solving ? "Cholesky factor" : "coefficient", i,
+                                      j, a);
     }
     return GBS_OK;
 }
 
-/* s_i and c_i; for the mean form c uses A as rounded, so that the rounded sweep keeps mean mu. */
-static gbs_status plan_row(const gbs_sampler *sampler, double omega, int64_t i, double *s,
-                           double *c)
+static double rounded(gbs_type type, double value)
 {
-    const gbs_model *const model = sampler->model;
-    const double diagonal = model->precision[i * model->dim + i];
+    return type == GBS_F32 ? (double)(float)value : value;
+}
+
+static gbs_status check_row(const gbs_sampler *sampler, const gbs_rows *rows, int64_t i,
+                            void *coefficients)
+{
+    gbs_rows_coefficients(rows, i, coefficients);
+    const gbs_status status = check_coefficients(sampler, rows, i, coefficients);
+    if (status != GBS_OK || rows->solving)
+        return status;
     const double smallest = sampler->type == GBS_F32 ? (double)FLT_MIN : DBL_MIN;
-    const double scale = (1.0 / sqrt(diagonal)) * sqrt(omega * (2.0 - omega));
-    double centre = 0.0;
-    switch (model->location_kind) {
-    case GBS_LOCATION_ZERO: break;
-    case GBS_LOCATION_MEAN:
-        centre = model->location[i];
-        for (int64_t j = 0; j < model->dim; ++j)
-            centre = fma(-sweep_coefficient(sampler, omega, i, j), model->location[j], centre);
-        break;
-    case GBS_LOCATION_INFORMATION: centre = omega * (model->location[i] / diagonal); break;
-    case GBS_LOCATION_OFFSET: centre = omega * model->location[i]; break;
-    }
-    *s = rounded(sampler->type, scale);
-    *c = rounded(sampler->type, centre);
-    if (!isfinite(*s) || *s < smallest)
+    const double scale = gbs_rows_scale(rows, i), s = rounded(sampler->type, scale);
+    const double centre = gbs_rows_centre(rows, i, coefficients);
+    if (!isfinite(s) || s < smallest)
         return refuse_coefficient(sampler, "conditional standard deviation", i, i, scale);
-    if (!isfinite(*c))
+    if (!isfinite(rounded(sampler->type, centre)))
         return refuse_coefficient(sampler, "constant", i, i, centre);
     return GBS_OK;
 }
 
-/* ---- panels ---- */
-
-static int64_t panel_elements(const gbs_sampler *sampler)
+static gbs_status plan_panels(const gbs_sampler *sampler, const gbs_rows *rows, const int64_t *site,
+                              int32_t group, void *scratch, void **out)
 {
-    const int64_t dim = sampler->dim;
-    if (sampler->method == GBS_METHOD_EXACT)
-        return dim + dim * (dim - 1) / 2;
-    return dim * (dim - 1) + dim * (sampler->relaxed ? 3 : 2);
-}
-
-typedef struct panel_writer {
-    gbs_type type;
-    void *at;
-    int64_t next;
-} panel_writer;
-
-static void put(panel_writer *writer, double value)
-{
-    if (writer->type == GBS_F32)
-        ((float *)writer->at)[writer->next++] = (float)value;
-    else
-        ((double *)writer->at)[writer->next++] = value;
-}
-
-static double coefficient(const coefficients *of, const int64_t *site, int64_t p, int64_t k)
-{
-    return of->sampler->method == GBS_METHOD_EXACT
-               ? solve_coefficient(of->sampler, site[p], site[k])
-               : sweep_coefficient(of->sampler, of->omega, site[p], site[k]);
-}
-
-/* One group of rows, in the order that backend.h states. */
-static void pack_group(const coefficients *of, const int64_t *site, int64_t p, int64_t rows,
-                       panel_writer *writer)
-{
-    const int exact = of->sampler->method == GBS_METHOD_EXACT;
-    for (int64_t r = p; r < p + rows; ++r) {
-        if (!exact) {
-            put(writer, of->s[site[r]]);
-            put(writer, of->c[site[r]]);
-        }
-        if (exact || of->sampler->relaxed)
-            put(writer, coefficient(of, site, r, r));
-    }
-    if (!exact) {
-        for (int64_t r = p; r < p + rows; ++r)
-            for (int64_t k = r + 1; k < p + rows; ++k)
-                put(writer, coefficient(of, site, r, k));
-        for (int64_t k = p + rows; k < of->sampler->dim; ++k)
-            for (int64_t r = p; r < p + rows; ++r)
-                put(writer, coefficient(of, site, r, k));
-    }
-    for (int64_t k = 0; k < p; ++k)
-        for (int64_t r = p; r < p + rows; ++r)
-            put(writer, coefficient(of, site, r, k));
-    for (int64_t k = p; k < p + rows; ++k)
-        for (int64_t r = k + 1; r < p + rows; ++r)
-            put(writer, coefficient(of, site, r, k));
-}
-
-static gbs_status plan_panels(const coefficients *of, const int64_t *site, int32_t rows, void **out)
-{
-    const gbs_sampler *const sampler = of->sampler;
     const size_t size = gbs_type_size(sampler->type);
-    const int64_t elements = panel_elements(sampler);
+    const int64_t elements = gbs_panel_elements(rows);
     *out = gbs_memory_take(&sampler->ctx->allocator, elements, size);
     if (*out == NULL)
         return gbs_fail_memory(sampler->ctx, "sampler coefficients", elements, size);
-    panel_writer writer = {sampler->type, *out, 0};
-    for (int64_t p = 0; p < sampler->dim; p += rows) {
-        const int64_t left = sampler->dim - p;
-        pack_group(of, site, p, left < rows ? left : rows, &writer);
-    }
+    gbs_panels_pack(rows, site, group, scratch, *out);
     return GBS_OK;
+}
+
+static gbs_status plan_passes(gbs_sampler *sampler, const gbs_rows *rows, void *scratch)
+{
+    const int type = (int)sampler->type;
+    gbs_status status = GBS_OK;
+    for (int half = 0; half < sampler->passes && status == GBS_OK; ++half) {
+        gbs_pass_plan *const pass = &sampler->pass[half];
+        if (sampler->wide_blocks > 0)
+            status = plan_panels(sampler, rows, pass->site, sampler->kernels->wide[type].rows,
+                                 scratch, &pass->wide_panels);
+        if (sampler->wide_blocks < sampler->blocks && status == GBS_OK)
+            status = plan_panels(sampler, rows, pass->site, sampler->kernels->narrow[type].rows,
+                                 scratch, &pass->narrow_panels);
+    }
+    return status;
 }
 
 gbs_status gbs_plan_coefficients(gbs_sampler *sampler, double omega)
 {
-    double *const s = gbs_memory_take(&sampler->ctx->allocator, sampler->dim, sizeof(double));
-    double *const c = gbs_memory_take(&sampler->ctx->allocator, sampler->dim, sizeof(double));
-    const coefficients of = {sampler, omega, s, c};
-    const int type = (int)sampler->type;
+    const size_t size = gbs_type_size(sampler->type);
+    const gbs_rows rows = rows_of(sampler, omega);
+    const int64_t scratch_rows = gbs_kernels_most_rows(sampler->kernels, sampler->type);
+    void *const scratch =
+        gbs_memory_take(&sampler->ctx->allocator, scratch_rows * sampler->dim, size);
     gbs_status status = GBS_OK;
-    if (s == NULL || c == NULL)
-        status =
-            gbs_fail_memory(sampler->ctx, "sampler coefficients", sampler->dim, sizeof(double));
-    for (int64_t i = 0; i < sampler->dim && status == GBS_OK; ++i) {
-        status = check_row(sampler, omega, i);
-        if (status == GBS_OK && sampler->method == GBS_METHOD_GIBBS)
-            status = plan_row(sampler, omega, i, &s[i], &c[i]);
-    }
-    for (int half = 0; half < sampler->passes && status == GBS_OK; ++half) {
-        gbs_pass_plan *const pass = &sampler->pass[half];
-        if (sampler->wide_blocks > 0)
-            status =
-                plan_panels(&of, pass->site, sampler->kernels->wide[type].rows, &pass->wide_panels);
-        if (sampler->wide_blocks < sampler->blocks && status == GBS_OK)
-            status = plan_panels(&of, pass->site, sampler->kernels->narrow[type].rows,
-                                 &pass->narrow_panels);
-    }
-    gbs_memory_give(&sampler->ctx->allocator, s);
-    gbs_memory_give(&sampler->ctx->allocator, c);
+    if (scratch == NULL)
+        status = gbs_fail_memory(sampler->ctx, "sampler coefficients", scratch_rows * sampler->dim,
+                                 size);
+    for (int64_t i = 0; i < sampler->dim && status == GBS_OK; ++i)
+        status = check_row(sampler, &rows, i, scratch);
+    if (status == GBS_OK)
+        status = plan_passes(sampler, &rows, scratch);
+    gbs_memory_give(&sampler->ctx->allocator, scratch);
     return status;
 }
 
-gbs_status gbs_plan_check(gbs_context *ctx, const gbs_model *model, const gbs_sampler_spec *spec)
+gbs_status gbs_plan_check(gbs_context *ctx, int64_t dim, const gbs_sampler_spec *spec)
 {
-    gbs_status status = check_counts(ctx, model, spec);
+    gbs_status status = check_counts(ctx, dim, spec);
     if (status == GBS_OK)
-        status = check_method(ctx, model, spec);
+        status = check_method(ctx, dim, spec);
     if (status == GBS_OK)
         status = check_stream(ctx, spec);
     return status;

@@ -5,7 +5,7 @@
 
 #include "sampler/sampler_internal.h"
 
-gbs_status gbs_plan_check(gbs_context *ctx, const gbs_model *model, const gbs_sampler_spec *spec);
+gbs_status gbs_plan_check(gbs_context *ctx, int64_t dim, const gbs_sampler_spec *spec);
 gbs_status gbs_plan_order(gbs_sampler *sampler, const gbs_sampler_spec *spec);
 gbs_status gbs_plan_coefficients(gbs_sampler *sampler, double omega);
 

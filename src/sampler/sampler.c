@@ -9,8 +9,7 @@
 
 /* ---- making ---- */
 
-/* Whole wide blocks; a rest of more than half a wide block makes one more, else narrow ones. */
-static void split_chains(gbs_sampler *sampler)
+void gbs_sampler_split(gbs_sampler *sampler)
 {
     const int type = (int)sampler->type;
     const int64_t wide = sampler->kernels->wide[type].width,
@@ -126,7 +125,7 @@ static gbs_status start_chains(gbs_sampler *sampler, const gbs_sampler_spec *spe
 {
     const gbs_start start = sampler->method == GBS_METHOD_EXACT ? GBS_START_MEAN : spec->start;
     if (start == GBS_START_GIVEN)
-        gbs_state_scatter(sampler, spec->initial, spec->initial_rows);
+        gbs_state_scatter(sampler, spec->initial, spec->initial_rows == 1 ? 0 : sampler->dim, 1);
     if (start == GBS_START_GIVEN || start == GBS_START_ZERO)
         return GBS_OK; /* memory starts as zeros */
     gbs_status status = GBS_OK;
@@ -166,7 +165,7 @@ gbs_status gbs_sampler_create(gbs_context *ctx, gbs_model *model, const gbs_samp
     if (ctx == NULL || model == NULL || spec == NULL || out == NULL)
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
                         "sampler: context, model, spec and out must not be NULL");
-    gbs_status status = gbs_plan_check(ctx, model, spec);
+    gbs_status status = gbs_plan_check(ctx, model->dim, spec);
     if (status != GBS_OK)
         return status;
     gbs_sampler *const sampler = gbs_memory_take(&ctx->allocator, 1, sizeof *sampler);
@@ -186,7 +185,8 @@ gbs_status gbs_sampler_create(gbs_context *ctx, gbs_model *model, const gbs_samp
     sampler->kernels = gbs_cpu_kernels(ctx->isa);
     sampler->passes = spec->order == GBS_ORDER_SYMMETRIC ? 2 : 1;
     sampler->stream = spec->stream;
-    split_chains(sampler);
+    sampler->groups = 1;
+    gbs_sampler_split(sampler);
 
     fenv_t saved;
     gbs_float_enter(&saved);
@@ -234,8 +234,7 @@ static void add_mean(gbs_sampler *sampler, const gbs_block *block)
     }
 }
 
-/* One pass of one block, with the noise of sweep `ahead` from now. */
-static void pass_block(gbs_sampler *sampler, const gbs_block *block, int64_t ahead, int half)
+void gbs_sampler_pass(gbs_sampler *sampler, const gbs_block *block, int64_t ahead, int half)
 {
     const gbs_pass_plan *const plan = &sampler->pass[half];
     const size_t size = gbs_type_size(sampler->type);
@@ -267,7 +266,7 @@ static void advance_together(gbs_sampler *sampler, int64_t sweeps)
             gbs_noise_draw_pass(sampler, half);
             for (int64_t index = 0; index < sampler->blocks; ++index) {
                 const gbs_block block = gbs_sampler_block(sampler, index);
-                pass_block(sampler, &block, sweep, half);
+                gbs_sampler_pass(sampler, &block, sweep, half);
             }
         }
 }
@@ -278,7 +277,7 @@ static void advance_by_block(gbs_sampler *sampler, int64_t sweeps)
         const gbs_block block = gbs_sampler_block(sampler, index);
         for (int64_t sweep = 0; sweep < sweeps; ++sweep)
             for (int half = 0; half < sampler->passes; ++half)
-                pass_block(sampler, &block, sweep, half);
+                gbs_sampler_pass(sampler, &block, sweep, half);
     }
 }
 
@@ -390,7 +389,7 @@ gbs_status gbs_sampler_set_state(gbs_sampler *sampler, const void *x)
     const gbs_status status =
         gbs_state_check(sampler->ctx, "x", sampler->type, x, sampler->chains, sampler->dim);
     if (status == GBS_OK)
-        gbs_state_scatter(sampler, x, sampler->chains);
+        gbs_state_scatter(sampler, x, sampler->dim, 1);
     return status;
 }
 

@@ -41,13 +41,26 @@ struct gbs_sampler {
     gbs_torch_cpu *torch_cpu; /* NULL for other streams */
     gbs_torch_cuda torch_cuda;
 
+    /* One-call sweeps put several models side by side: `chains` chains in each of `groups`
+     * groups, chain c of group g being element g chains + c of a torch call.  Else 1 and 0. */
+    int64_t groups, group;
+    int one_block; /* `state` holds one block at a time, not all of them */
+    void *line;    /* several groups and torch_cpu: one call's normals, [groups chains] */
+
     void *state;   /* blocks of [D][width] */
-    void *noise;   /* one block's [D][width]; for torch_cpu a whole pass, [D][padded_chains] */
+    void *noise;   /* one block's [D][width]; torch_cpu: a pass, [D][groups padded_chains] */
     void *staging; /* [B, D] for the callback; exact draws add the mean here */
     int64_t done;  /* sweeps or draws since create */
 };
 
+/* Sets blocks, wide_blocks and padded_chains: whole wide blocks; a rest of more than half a wide
+ * block makes one more, else narrow ones. */
+void gbs_sampler_split(gbs_sampler *sampler);
+
 gbs_block gbs_sampler_block(const gbs_sampler *sampler, int64_t index);
+
+/* One pass of one block, with the noise of sweep `ahead` from now. */
+void gbs_sampler_pass(gbs_sampler *sampler, const gbs_block *block, int64_t ahead, int half);
 
 /* Element offset of a block's state. */
 int64_t gbs_block_offset(const gbs_sampler *sampler, const gbs_block *block);
@@ -72,8 +85,14 @@ void gbs_noise_advance(gbs_sampler *sampler, int64_t sweeps);
 /* Is there noise, and are there stream numbers, for `sweeps` more? */
 gbs_status gbs_noise_check(const gbs_sampler *sampler, int64_t sweeps);
 
-/* State in and out of the blocks: x [B, D] with any strides, of the sampler's type. */
-void gbs_state_scatter(gbs_sampler *sampler, const void *x, int64_t rows);
+/* State in and out of the blocks: x [B, D] with any strides, of the sampler's type; a block's
+ * own functions take the same x. */
+void gbs_block_scatter(gbs_sampler *sampler, const gbs_block *block, const void *x,
+                       int64_t chain_stride, int64_t site_stride);
+void gbs_block_gather(const gbs_sampler *sampler, const gbs_block *block, void *x,
+                      int64_t chain_stride, int64_t site_stride);
+void gbs_state_scatter(gbs_sampler *sampler, const void *x, int64_t chain_stride,
+                       int64_t site_stride);
 void gbs_state_gather(const gbs_sampler *sampler, void *x, int64_t chain_stride,
                       int64_t site_stride);
 void gbs_state_accumulate(const gbs_sampler *sampler, gbs_moments *moments);

@@ -21,7 +21,9 @@ gbs_block gbs_sampler_block(const gbs_sampler *sampler, int64_t index)
 
 int64_t gbs_block_offset(const gbs_sampler *sampler, const gbs_block *block)
 {
-    return block->chain * sampler->dim;
+    if (sampler->one_block)
+        return 0;
+    return (sampler->group * sampler->padded_chains + block->chain) * sampler->dim;
 }
 
 gbs_status gbs_state_check(gbs_context *ctx, const char *what, gbs_type type, const void *x,
@@ -39,21 +41,46 @@ gbs_status gbs_state_check(gbs_context *ctx, const char *what, gbs_type type, co
     return GBS_OK;
 }
 
-void gbs_state_scatter(gbs_sampler *sampler, const void *x, int64_t rows)
+void gbs_block_scatter(gbs_sampler *sampler, const gbs_block *block, const void *x,
+                       int64_t chain_stride, int64_t site_stride)
+{
+    const int64_t offset = gbs_block_offset(sampler, block), width = block->kernels->width;
+    for (int64_t lane = 0; lane < block->count; ++lane) {
+        const int64_t from = (block->chain + lane) * chain_stride;
+        for (int64_t i = 0; i < sampler->dim; ++i) {
+            const int64_t to = offset + sampler->place[i] * width + lane;
+            if (sampler->type == GBS_F32)
+                ((float *)sampler->state)[to] = ((const float *)x)[from + i * site_stride];
+            else
+                ((double *)sampler->state)[to] = ((const double *)x)[from + i * site_stride];
+        }
+    }
+}
+
+void gbs_block_gather(const gbs_sampler *sampler, const gbs_block *block, void *x,
+                      int64_t chain_stride, int64_t site_stride)
+{
+    const int64_t offset = gbs_block_offset(sampler, block), width = block->kernels->width;
+    for (int64_t i = 0; i < sampler->dim; ++i) {
+        const int64_t from = offset + sampler->place[i] * width;
+        const int64_t to = block->chain * chain_stride + i * site_stride;
+        for (int64_t lane = 0; lane < block->count; ++lane) {
+            if (sampler->type == GBS_F32)
+                ((float *)x)[to + lane * chain_stride] =
+                    ((const float *)sampler->state)[from + lane];
+            else
+                ((double *)x)[to + lane * chain_stride] =
+                    ((const double *)sampler->state)[from + lane];
+        }
+    }
+}
+
+void gbs_state_scatter(gbs_sampler *sampler, const void *x, int64_t chain_stride,
+                       int64_t site_stride)
 {
     for (int64_t index = 0; index < sampler->blocks; ++index) {
         const gbs_block block = gbs_sampler_block(sampler, index);
-        const int64_t offset = gbs_block_offset(sampler, &block), width = block.kernels->width;
-        for (int64_t lane = 0; lane < block.count; ++lane) {
-            const int64_t row = (rows == 1 ? 0 : block.chain + lane) * sampler->dim;
-            for (int64_t i = 0; i < sampler->dim; ++i) {
-                const int64_t to = offset + sampler->place[i] * width + lane;
-                if (sampler->type == GBS_F32)
-                    ((float *)sampler->state)[to] = ((const float *)x)[row + i];
-                else
-                    ((double *)sampler->state)[to] = ((const double *)x)[row + i];
-            }
-        }
+        gbs_block_scatter(sampler, &block, x, chain_stride, site_stride);
     }
 }
 
@@ -62,19 +89,7 @@ void gbs_state_gather(const gbs_sampler *sampler, void *x, int64_t chain_stride,
 {
     for (int64_t index = 0; index < sampler->blocks; ++index) {
         const gbs_block block = gbs_sampler_block(sampler, index);
-        const int64_t offset = gbs_block_offset(sampler, &block), width = block.kernels->width;
-        for (int64_t i = 0; i < sampler->dim; ++i) {
-            const int64_t from = offset + sampler->place[i] * width;
-            const int64_t to = block.chain * chain_stride + i * site_stride;
-            for (int64_t lane = 0; lane < block.count; ++lane) {
-                if (sampler->type == GBS_F32)
-                    ((float *)x)[to + lane * chain_stride] =
-                        ((const float *)sampler->state)[from + lane];
-                else
-                    ((double *)x)[to + lane * chain_stride] =
-                        ((const double *)sampler->state)[from + lane];
-            }
-        }
+        gbs_block_gather(sampler, &block, x, chain_stride, site_stride);
     }
 }
 

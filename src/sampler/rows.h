@@ -1,0 +1,39 @@
+/* Rows of a sweep (or of a back substitution) as the kernels use them: coefficients computed in
+ * double from the precision and rounded to the state's type, then packed into panels.  Shared by
+ * samplers, whose models are frozen, and by the one-call sweeps, whose precision is raw. */
+#ifndef GBS_SAMPLER_ROWS_H
+#define GBS_SAMPLER_ROWS_H
+
+#include "core/internal.h"
+
+typedef struct gbs_rows {
+    gbs_type type; /* T, of the coefficients */
+    int64_t dim;
+    double omega;
+    gbs_type matrix_type; /* of matrix and location: F64, or F32 with T float */
+    const void *matrix;   /* precision; with solving the lower Cholesky factor, in double */
+    int64_t row_stride;   /* elements */
+    gbs_location location_kind;
+    const void *location; /* [D]; not read with ZERO */
+    int solving;
+} gbs_rows;
+
+/* Row i: A_ij with A_ii = 1 - w on the diagonal; solving: minus L_ji for j > i, L_ii on the
+ * diagonal, nothing before it.  Shape: out [D] of type T. */
+void gbs_rows_coefficients(const gbs_rows *rows, int64_t i, void *out);
+
+/* s_i, not yet rounded; NaN unless the diagonal entry is > 0. */
+double gbs_rows_scale(const gbs_rows *rows, int64_t i);
+
+/* c_i, not yet rounded, from row i's coefficients: the mean form takes A as rounded, so that the
+ * rounded sweep keeps mean mu. */
+double gbs_rows_centre(const gbs_rows *rows, int64_t i, const void *coefficients);
+
+int64_t gbs_panel_elements(const gbs_rows *rows);
+
+/* All rows in visiting order, `group` at a time, in the layout that backend.h states.
+ * Shape: site [D]; scratch [group, D] of type T; panels [gbs_panel_elements]. */
+void gbs_panels_pack(const gbs_rows *rows, const int64_t *site, int32_t group, void *scratch,
+                     void *panels);
+
+#endif

@@ -1,0 +1,414 @@
+/* Sweeps in one call: G models of one size, B chains each, over arrays that the caller keeps.  The
+ * work is a sampler's, on a sampler without a model: each group's coefficients are packed straight
+ * from its rows as given, then blocks of chains go through all their sweeps.  Torch's CPU
+ * generator, one sequence over all groups, forces sweep by sweep instead: every group's state and
+ * coefficients are then held at once. */
+#include "sampler/sampler_internal.h"
+#include "sampler/plan.h"
+#include "sampler/rows.h"
+
+#include <string.h>
+
+gbs_sweep_spec gbs_sweep_spec_default(void)
+{
+    gbs_sweep_spec spec;
+    memset(&spec, 0, sizeof spec);
+    spec.type = GBS_F32;
+    spec.groups = 1;
+    spec.sweeps = 1;
+    spec.omega = 1.0;
+    return spec;
+}
+
+uint64_t gbs_sweep_torch_cuda_advance(const gbs_sweep_spec *spec)
+{
+    const gbs_torch_cuda generator = {
+        .multiprocessors = spec->cuda_multiprocessors,
+        .threads_per_multiprocessor = spec->cuda_threads_per_multiprocessor,
+    };
+    const uint64_t passes = spec->order == GBS_ORDER_SYMMETRIC ? 2 : 1;
+    return gbs_torch_cuda_advance(&generator, spec->type, spec->groups * spec->chains) *
+           (uint64_t)spec->dim * (uint64_t)spec->sweeps * passes;
+}
+
+/* ---- checks ---- */
+
+static int64_t passes_of(const gbs_sweep_spec *spec)
+{
+    return spec->order == GBS_ORDER_SYMMETRIC ? 2 : 1;
+}
+
+static gbs_status check_shape(gbs_context *ctx, const gbs_sweep_spec *spec)
+{
+    int64_t chains, elements;
+    if (spec->groups < 1 || spec->chains < 1 || spec->dim < 1)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                        "groups: %lld, chains: %lld, dim: %lld; each must be at least 1",
+                        (long long)spec->groups, (long long)spec->chains, (long long)spec->dim);
+    if (__builtin_mul_overflow(spec->groups, spec->chains, &chains) ||
+        __builtin_mul_overflow(chains, spec->dim, &elements))
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "x: %lld x %lld x %lld elements are too many",
+                        (long long)spec->groups, (long long)spec->chains, (long long)spec->dim);
+    if (spec->precision_row_stride < spec->dim)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                        "precision_row_stride: %lld, but rows have %lld elements",
+                        (long long)spec->precision_row_stride, (long long)spec->dim);
+    if (spec->sweeps < 0 || spec->keep_every < 0)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                        "sweeps: %lld, keep_every: %lld; neither may be negative",
+                        (long long)spec->sweeps, (long long)spec->keep_every);
+    return GBS_OK;
+}
+
+static gbs_status check_arrays(gbs_context *ctx, const gbs_sweep_spec *spec)
+{
+    const char *missing = NULL;
+    if (spec->precision == NULL)
+        missing = "precision";
+    else if (spec->x == NULL)
+        missing = "x";
+    else if (spec->out == NULL)
+        missing = "out";
+    else if (spec->location_kind != GBS_LOCATION_ZERO && spec->location == NULL)
+        missing = "location";
+    else if (spec->keep_every > 0 && spec->keep_every <= spec->sweeps && spec->kept == NULL)
+        missing = "kept";
+    else if (spec->stream == GBS_STREAM_TORCH_CPU && spec->torch_state == NULL)
+        missing = "torch_state";
+    if (missing != NULL)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "%s: NULL", missing);
+    if (spec->location_kind < GBS_LOCATION_ZERO || spec->location_kind > GBS_LOCATION_OFFSET)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "location_kind: %d is not known",
+                        (int)spec->location_kind);
+    if (spec->order == GBS_ORDER_PERMUTED)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                        "order: one-call sweeps go forward, backward or both ways");
+    return GBS_OK;
+}
+
+/* The same job as a sampler's, all groups' chains together. */
+static gbs_sampler_spec sampler_spec_of(const gbs_sweep_spec *spec)
+{
+    gbs_sampler_spec like = gbs_sampler_spec_default();
+    like.type = spec->type;
+    like.chains = spec->groups * spec->chains;
+    like.first_chain = spec->first_chain;
+    like.first_sweep = spec->first_sweep;
+    like.seed = spec->seed;
+    like.order = spec->order;
+    like.omega = spec->omega;
+    like.stream.kind = spec->stream;
+    like.stream.noise = spec->noise;
+    like.stream.noise_type = spec->type;
+    like.stream.noise_sweeps = INT64_MAX;
+    like.stream.cuda_multiprocessors = spec->cuda_multiprocessors;
+    like.stream.cuda_threads_per_multiprocessor = spec->cuda_threads_per_multiprocessor;
+    return like;
+}
+
+static gbs_status check(gbs_context *ctx, const gbs_sweep_spec *spec, const gbs_sampler_spec *like)
+{
+    gbs_status status = check_shape(ctx, spec);
+    if (status == GBS_OK)
+        status = check_arrays(ctx, spec);
+    if (status == GBS_OK)
+        status = gbs_plan_check(ctx, spec->dim, like);
+    if (status == GBS_OK && spec->stream == GBS_STREAM_TORCH_CUDA && spec->torch_offset % 4 != 0)
+        return gbs_fail(ctx, GBS_ERROR_STATE, "torch_offset: %llu is no multiple of 4",
+                        (unsigned long long)spec->torch_offset);
+    return status;
+}
+
+/* ---- memory ---- */
+
+typedef struct sweep_call {
+    const gbs_sweep_spec *spec;
+    gbs_sampler work;                       /* no model; group by group */
+    int64_t panel_sets;                     /* groups whose panels are held at once */
+    int64_t wide_elements, narrow_elements; /* of one set of panels; 0 if no block reads them */
+    void *panels;                           /* [panel_sets][passes][wide, then narrow] */
+    void *scratch;                          /* rows while they are packed */
+} sweep_call;
+
+/* One set of coefficients serves all groups. */
+static int shared_model(const gbs_sweep_spec *spec)
+{
+    return spec->precision_group_stride == 0 &&
+           (spec->location_kind == GBS_LOCATION_ZERO || spec->location_group_stride == 0);
+}
+
+static void *take(sweep_call *call, const char *what, int64_t rows, int64_t columns, size_t size,
+                  gbs_status *status)
+{
+    gbs_context *const ctx = call->work.ctx;
+    int64_t count = 0;
+    void *memory = NULL;
+    if (*status != GBS_OK)
+        return NULL;
+    if (!__builtin_mul_overflow(rows, columns, &count))
+        memory = gbs_memory_take(&ctx->allocator, count, size);
+    if (memory == NULL)
+        *status = gbs_fail_memory(ctx, what, count, size);
+    return memory;
+}
+
+static gbs_status take_memory(sweep_call *call)
+{
+    gbs_sampler *const work = &call->work;
+    const int sequential = gbs_noise_is_sequential(work);
+    const size_t size = gbs_type_size(work->type);
+    const int64_t dim = work->dim;
+    const int64_t width = work->wide_blocks > 0 ? work->kernels->wide[work->type].width
+                                                : work->kernels->narrow[work->type].width;
+    const int64_t lanes = sequential ? work->groups * work->padded_chains : width;
+    const int64_t scratch = gbs_kernels_most_rows(work->kernels, work->type);
+    gbs_status status = GBS_OK;
+    call->panel_sets = sequential && !shared_model(call->spec) ? work->groups : 1;
+    work->place = take(call, "order", 1, dim, sizeof(int64_t), &status);
+    for (int half = 0; half < work->passes; ++half)
+        work->pass[half].site = take(call, "order", 1, dim, sizeof(int64_t), &status);
+    work->state = take(call, "state", lanes, dim, size, &status);
+    work->noise = take(call, "noise", lanes, dim, size, &status);
+    if (sequential && work->groups > 1)
+        work->line = take(call, "noise", work->groups, work->chains, size, &status);
+    call->scratch = take(call, "coefficients", scratch, dim, size, &status);
+    call->panels = take(call, "coefficients", call->panel_sets * work->passes,
+                        call->wide_elements + call->narrow_elements, size, &status);
+    return status;
+}
+
+static void give_memory(sweep_call *call)
+{
+    gbs_sampler *const work = &call->work;
+    const gbs_allocator *const allocator = &work->ctx->allocator;
+    void *const blocks[] = {work->place,  work->pass[0].site, work->pass[1].site,
+                            work->state,  work->noise,        work->line,
+                            call->panels, call->scratch,      work->torch_cpu};
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; ++k)
+        gbs_memory_give(allocator, blocks[k]);
+}
+
+static gbs_status start_stream(sweep_call *call)
+{
+    gbs_sampler *const work = &call->work;
+    const gbs_sweep_spec *const spec = call->spec;
+    gbs_status status = GBS_OK;
+    work->torch_cuda.seed = spec->seed;
+    work->torch_cuda.offset = spec->torch_offset;
+    work->torch_cuda.multiprocessors = spec->cuda_multiprocessors;
+    work->torch_cuda.threads_per_multiprocessor = spec->cuda_threads_per_multiprocessor;
+    if (spec->stream != GBS_STREAM_TORCH_CPU)
+        return GBS_OK;
+    work->torch_cpu = take(call, "torch generator", 1, 1, sizeof *work->torch_cpu, &status);
+    if (status == GBS_OK && gbs_torch_cpu_set_state(work->torch_cpu, spec->torch_state) != GBS_OK)
+        status = gbs_fail(work->ctx, GBS_ERROR_STATE,
+                          "torch_state: not a state of torch's CPU generator");
+    return status;
+}
+
+/* ---- coefficients ---- */
+
+static gbs_rows rows_of(const sweep_call *call, int64_t group)
+{
+    const gbs_sweep_spec *const spec = call->spec;
+    const size_t size = gbs_type_size(spec->type);
+    const gbs_rows rows = {
+        .type = spec->type,
+        .dim = spec->dim,
+        .omega = spec->omega,
+        .matrix_type = spec->type,
+        .matrix = (const char *)spec->precision +
+                  (ptrdiff_t)(group * spec->precision_group_stride) * (ptrdiff_t)size,
+        .row_stride = spec->precision_row_stride,
+        .location_kind = spec->location_kind,
+        .location = spec->location_kind == GBS_LOCATION_ZERO
+                        ? NULL
+                        : (const char *)spec->location +
+                              (ptrdiff_t)(group * spec->location_group_stride) * (ptrdiff_t)size,
+    };
+    return rows;
+}
+
+/* Where the panels of set `set`, pass `half` are. */
+static void point_panels(sweep_call *call, int64_t set, int half)
+{
+    gbs_sampler *const work = &call->work;
+    const int64_t one = call->wide_elements + call->narrow_elements;
+    const size_t size = gbs_type_size(work->type);
+    char *const at = (char *)call->panels + (size_t)((set * work->passes + half) * one) * size;
+    work->pass[half].wide_panels = at;
+    work->pass[half].narrow_panels = at + (size_t)call->wide_elements * size;
+}
+
+static void pack(sweep_call *call, int64_t group, int64_t set)
+{
+    gbs_sampler *const work = &call->work;
+    const gbs_rows rows = rows_of(call, group);
+    for (int half = 0; half < work->passes; ++half) {
+        gbs_pass_plan *const pass = &work->pass[half];
+        point_panels(call, set, half);
+        if (call->wide_elements > 0)
+            gbs_panels_pack(&rows, pass->site, work->kernels->wide[work->type].rows, call->scratch,
+                            pass->wide_panels);
+        if (call->narrow_elements > 0)
+            gbs_panels_pack(&rows, pass->site, work->kernels->narrow[work->type].rows,
+                            call->scratch, pass->narrow_panels);
+    }
+}
+
+/* ---- running ---- */
+
+static ptrdiff_t group_bytes(const gbs_sweep_spec *spec, int64_t stride, int64_t group)
+{
+    return (ptrdiff_t)(group * stride) * (ptrdiff_t)gbs_type_size(spec->type);
+}
+
+static void read_block(sweep_call *call, const gbs_block *block)
+{
+    const gbs_sweep_spec *const spec = call->spec;
+    const void *const x =
+        (const char *)spec->x + group_bytes(spec, spec->x_stride[0], call->work.group);
+    gbs_block_scatter(&call->work, block, x, spec->x_stride[1], spec->x_stride[2]);
+}
+
+static void write_block(const sweep_call *call, const gbs_block *block)
+{
+    const gbs_sweep_spec *const spec = call->spec;
+    void *const out = (char *)spec->out + group_bytes(spec, spec->out_stride[0], call->work.group);
+    gbs_block_gather(&call->work, block, out, spec->out_stride[1], spec->out_stride[2]);
+}
+
+/* After `done` sweeps. */
+static void keep_block(const sweep_call *call, const gbs_block *block, int64_t done)
+{
+    const gbs_sweep_spec *const spec = call->spec;
+    if (spec->keep_every == 0 || done % spec->keep_every != 0)
+        return;
+    const int64_t draw = done / spec->keep_every - 1;
+    const int64_t chain = (draw * spec->groups + call->work.group) * spec->chains;
+    gbs_block_gather(&call->work, block, (char *)spec->kept + group_bytes(spec, spec->dim, chain),
+                     spec->dim, 1);
+}
+
+static void run_by_block(sweep_call *call)
+{
+    gbs_sampler *const work = &call->work;
+    for (work->group = 0; work->group < work->groups; ++work->group) {
+        if (work->group == 0 || !shared_model(call->spec))
+            pack(call, work->group, 0);
+        for (int64_t index = 0; index < work->blocks; ++index) {
+            const gbs_block block = gbs_sampler_block(work, index);
+            read_block(call, &block);
+            for (int64_t sweep = 0; sweep < call->spec->sweeps; ++sweep) {
+                for (int half = 0; half < work->passes; ++half)
+                    gbs_sampler_pass(work, &block, sweep, half);
+                keep_block(call, &block, sweep + 1);
+            }
+            write_block(call, &block);
+        }
+    }
+}
+
+typedef void (*block_step)(sweep_call *call, const gbs_block *block, int64_t sweep, int half);
+
+static void every_block(sweep_call *call, block_step step, int64_t sweep, int half)
+{
+    gbs_sampler *const work = &call->work;
+    for (work->group = 0; work->group < work->groups; ++work->group) {
+        point_panels(call, call->panel_sets > 1 ? work->group : 0, half);
+        for (int64_t index = 0; index < work->blocks; ++index) {
+            const gbs_block block = gbs_sampler_block(work, index);
+            step(call, &block, sweep, half);
+        }
+    }
+}
+
+static void step_read(sweep_call *call, const gbs_block *block, int64_t sweep, int half)
+{
+    (void)sweep;
+    (void)half;
+    read_block(call, block);
+}
+
+static void step_pass(sweep_call *call, const gbs_block *block, int64_t sweep, int half)
+{
+    gbs_sampler_pass(&call->work, block, sweep, half);
+    if (half == call->work.passes - 1)
+        keep_block(call, block, sweep + 1);
+}
+
+static void step_write(sweep_call *call, const gbs_block *block, int64_t sweep, int half)
+{
+    (void)sweep;
+    (void)half;
+    write_block(call, block);
+}
+
+static void run_together(sweep_call *call)
+{
+    for (int64_t set = 0; set < call->panel_sets; ++set)
+        pack(call, set, set);
+    every_block(call, step_read, 0, 0);
+    for (int64_t sweep = 0; sweep < call->spec->sweeps; ++sweep)
+        for (int half = 0; half < call->work.passes; ++half) {
+            gbs_noise_draw_pass(&call->work, half);
+            every_block(call, step_pass, sweep, half);
+        }
+    every_block(call, step_write, 0, 0);
+    gbs_torch_cpu_get_state(call->work.torch_cpu, call->spec->torch_state);
+}
+
+static void set_up(sweep_call *call, gbs_context *ctx, const gbs_sampler_spec *like)
+{
+    const gbs_sweep_spec *const spec = call->spec;
+    gbs_sampler *const work = &call->work;
+    work->ctx = ctx;
+    work->type = spec->type;
+    work->dim = spec->dim;
+    work->groups = spec->groups;
+    work->chains = spec->chains;
+    work->first_chain = spec->first_chain;
+    work->first_sweep = spec->first_sweep;
+    work->seed = spec->seed;
+    work->relaxed = spec->omega != 1.0;
+    work->kernels = gbs_cpu_kernels(ctx->isa);
+    work->passes = (int)passes_of(spec);
+    work->stream = like->stream;
+    work->one_block = !gbs_noise_is_sequential(work);
+    gbs_sampler_split(work);
+    const gbs_rows rows = rows_of(call, 0);
+    call->wide_elements = work->wide_blocks > 0 ? gbs_panel_elements(&rows) : 0;
+    call->narrow_elements = work->wide_blocks < work->blocks ? gbs_panel_elements(&rows) : 0;
+}
+
+gbs_status gbs_sweep(gbs_context *ctx, const gbs_sweep_spec *spec)
+{
+    if (ctx == NULL || spec == NULL)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "sweep: context and spec must not be NULL");
+    const gbs_sampler_spec like = sampler_spec_of(spec);
+    gbs_status status = check(ctx, spec, &like);
+    if (status != GBS_OK)
+        return status;
+    sweep_call call;
+    memset(&call, 0, sizeof call);
+    call.spec = spec;
+    set_up(&call, ctx, &like);
+    status = gbs_noise_check(&call.work, spec->sweeps);
+    if (status == GBS_OK)
+        status = take_memory(&call);
+    if (status == GBS_OK)
+        status = start_stream(&call);
+    if (status == GBS_OK)
+        status = gbs_plan_order(&call.work, &like);
+    if (status == GBS_OK) {
+        fenv_t saved;
+        gbs_float_enter(&saved);
+        if (call.work.one_block)
+            run_by_block(&call);
+        else
+            run_together(&call);
+        gbs_float_leave(&saved);
+    }
+    give_memory(&call);
+    return status;
+}
