@@ -135,17 +135,17 @@ exit_code verb_info(int argc, char **argv)
     facts f = {.omega = 1};
     bool json = false, rate_always = false;
     cli_option options[] = {
-        {"-Q", OPTION_TEXT, &f.files.matrix, "FILE", "the matrix, .npy or Matrix Market",
+        {"-Q", "FILE", "the matrix, .npy or Matrix Market", &f.files.matrix, OPTION_TEXT,
          .required = true},
-        {"--covariance", OPTION_FLAG, &f.files.covariance, NULL,
-         "FILE holds the covariance, not the precision", .required = false},
-        {"--omega", OPTION_REAL, &f.omega, "W", "over-relaxation weight, 0 < W < 2 (default 1)",
+        {"--covariance", NULL, "FILE holds the covariance, not the precision", &f.files.covariance,
+         OPTION_FLAG, .required = false},
+        {"--omega", "W", "over-relaxation weight, 0 < W < 2 (default 1)", &f.omega, OPTION_REAL,
          .low = 0, .high = 2, .open = true},
-        {"--rate", OPTION_FLAG, &rate_always, NULL,
+        {"--rate", NULL,
          "compute the Gibbs rate however large the matrix; takes\n"
          "about 10 n^3 operations, left out above n = 2048",
-         .required = false},
-        {"--json", OPTION_FLAG, &json, NULL, "one JSON object on standard output",
+         &rate_always, OPTION_FLAG, .required = false},
+        {"--json", NULL, "one JSON object on standard output", &json, OPTION_FLAG,
          .required = false},
     };
     const cli_command command = {

@@ -76,10 +76,10 @@ static exit_code make_ar1(int argc, char **argv)
     double phi = 0;
     const char *path = NULL;
     cli_option options[] = {
-        {"-n", OPTION_COUNT, &n, "N", "sites", .least = 1, .most = INT32_MAX, .required = true},
-        {"--phi", OPTION_REAL, &phi, "P", "correlation of neighbours, -1 < P < 1", .low = -1,
+        {"-n", "N", "sites", &n, OPTION_COUNT, .least = 1, .most = INT32_MAX, .required = true},
+        {"--phi", "P", "correlation of neighbours, -1 < P < 1", &phi, OPTION_REAL, .low = -1,
          .high = 1, .open = true, .required = true},
-        {"-o", OPTION_TEXT, &path, "FILE", "where to write", .required = true},
+        {"-o", "FILE", "where to write", &path, OPTION_TEXT, .required = true},
     };
     const cli_command command = {
         .name = "make ar1",
@@ -157,13 +157,13 @@ static exit_code make_grid(int argc, char **argv, bool wrap)
     /* A ring of two would join its sites twice. */
     const int64_t least = wrap ? 3 : 1;
     cli_option options[] = {
-        {"--rows", OPTION_COUNT, &g.rows, "R", "rows", .least = least, .most = 46340,
+        {"--rows", "R", "rows", &g.rows, OPTION_COUNT, .least = least, .most = 46340,
          .required = true},
-        {"--cols", OPTION_COUNT, &g.columns, "C", "columns", .least = least, .most = 46340,
+        {"--cols", "C", "columns", &g.columns, OPTION_COUNT, .least = least, .most = 46340,
          .required = true},
-        {"--kappa", OPTION_REAL, &g.kappa, "K", "added to the diagonal, at least 0", .low = 0,
+        {"--kappa", "K", "added to the diagonal, at least 0", &g.kappa, OPTION_REAL, .low = 0,
          .high = INFINITY, .required = true},
-        {"-o", OPTION_TEXT, &path, "FILE", "where to write", .required = true},
+        {"-o", "FILE", "where to write", &path, OPTION_TEXT, .required = true},
     };
     const cli_command command = {
         .name = wrap ? "make torus" : "make lattice",
@@ -249,30 +249,41 @@ static exit_code write_graph_model(const char *graph_path, int64_t nodes, double
     return triangle_finish(&t, code, path, comment);
 }
 
-static const char GRAPH_HELP[] = "INLA .graph or .adjacency, GAL or edge list,\n"
-                                 "told apart by content";
-static const char NODES_HELP[] = "number of sites, for an edge list whose last sites\n"
-                                 "have no neighbours";
+#define EXAMPLE_EDGES "  printf '0 1\\n1 2\\n2 0\\n2 3\\n' > edges.txt\n"
 
-static exit_code make_car(int argc, char **argv)
+static exit_code make_graph(int argc, char **argv, bool intrinsic)
 {
     const char *graph = NULL, *path = NULL;
-    double rho = 0;
+    double parameter = 0;
     int64_t nodes = 0;
     cli_option options[] = {
-        {"--graph", OPTION_TEXT, &graph, "FILE", GRAPH_HELP, .required = true},
-        {"--nodes", OPTION_COUNT, &nodes, "N", NODES_HELP, .least = 1, .most = INT32_MAX},
-        {"--rho", OPTION_REAL, &rho, "R", "spatial dependence, -1 < R < 1", .low = -1, .high = 1,
-         .open = true, .required = true},
-        {"-o", OPTION_TEXT, &path, "FILE", "where to write", .required = true},
+        {"--graph", "FILE", "INLA .graph or .adjacency, GAL or edge list,\ntold apart by content",
+         &graph, OPTION_TEXT, .required = true},
+        {"--nodes", "N", "number of sites, for an edge list whose last sites\nhave no neighbours",
+         &nodes, OPTION_COUNT, .least = 1, .most = INT32_MAX},
+        {"--rho", "R", "spatial dependence, -1 < R < 1", &parameter, OPTION_REAL, .low = -1,
+         .high = 1, .open = true, .required = true},
+        {"-o", "FILE", "where to write", &path, OPTION_TEXT, .required = true},
     };
+    if (intrinsic)
+        options[2] = (cli_option){
+            "--kappa",       "K",         "added to the diagonal, at least 0 (default 0)",
+            &parameter,      OPTION_REAL, .low = 0,
+            .high = INFINITY};
     const cli_command command = {
-        .name = "make car",
-        .usage = "--graph FILE [--nodes N] --rho R -o FILE",
-        .purpose = "Proper conditional autoregression D - R W: W the graph's adjacency, D its row\n"
-                   "sums; x_i given the others has mean R times its neighbours' average.",
-        .example = "  printf '0 1\\n1 2\\n2 0\\n2 3\\n' > edges.txt\n"
-                   "  gibbsite make car --graph edges.txt --nodes 4 --rho 0.9 -o q.mtx",
+        .name = intrinsic ? "make icar" : "make car",
+        .usage = intrinsic ? "--graph FILE [--nodes N] [--kappa K] -o FILE"
+                           : "--graph FILE [--nodes N] --rho R -o FILE",
+        .purpose =
+            intrinsic
+                ? "Intrinsic conditional autoregression D - W + K I: W the graph's adjacency, D\n"
+                  "its row sums.  With K = 0 it is singular; 'sample' needs K above 0."
+                : "Proper conditional autoregression D - R W: W the graph's adjacency, D its row\n"
+                  "sums; x_i given the others has mean R times its neighbours' average.",
+        .example = intrinsic ? EXAMPLE_EDGES
+                       "  gibbsite make icar --graph edges.txt --nodes 4 --kappa 0.5 -o q.mtx"
+                             : EXAMPLE_EDGES
+                       "  gibbsite make car --graph edges.txt --nodes 4 --rho 0.9 -o q.mtx",
         .options = options,
         .count = sizeof options / sizeof *options,
     };
@@ -280,41 +291,23 @@ static exit_code make_car(int argc, char **argv)
     if (!options_parse(&command, argc, argv, &code))
         return code;
     char how[64], number[32];
-    snprintf(how, sizeof how, "gibbsite make car --rho %s", shortest(rho, number));
-    return write_graph_model(graph, nodes, rho, 0, path, how);
+    snprintf(how, sizeof how, "gibbsite %s %s %s", command.name, options[2].name,
+             shortest(parameter, number));
+    code = intrinsic ? write_graph_model(graph, nodes, 1, parameter, path, how)
+                     : write_graph_model(graph, nodes, parameter, 0, path, how);
+    if (code == EXIT_FINE && intrinsic)
+        say_singular(parameter);
+    return code;
+}
+
+static exit_code make_car(int argc, char **argv)
+{
+    return make_graph(argc, argv, false);
 }
 
 static exit_code make_icar(int argc, char **argv)
 {
-    const char *graph = NULL, *path = NULL;
-    double kappa = 0;
-    int64_t nodes = 0;
-    cli_option options[] = {
-        {"--graph", OPTION_TEXT, &graph, "FILE", GRAPH_HELP, .required = true},
-        {"--nodes", OPTION_COUNT, &nodes, "N", NODES_HELP, .least = 1, .most = INT32_MAX},
-        {"--kappa", OPTION_REAL, &kappa, "K", "added to the diagonal, at least 0 (default 0)",
-         .low = 0, .high = INFINITY},
-        {"-o", OPTION_TEXT, &path, "FILE", "where to write", .required = true},
-    };
-    const cli_command command = {
-        .name = "make icar",
-        .usage = "--graph FILE [--nodes N] [--kappa K] -o FILE",
-        .purpose = "Intrinsic conditional autoregression D - W + K I: W the graph's adjacency, D\n"
-                   "its row sums.  With K = 0 it is singular; 'sample' needs K above 0.",
-        .example = "  printf '0 1\\n1 2\\n2 0\\n2 3\\n' > edges.txt\n"
-                   "  gibbsite make icar --graph edges.txt --nodes 4 --kappa 0.5 -o q.mtx",
-        .options = options,
-        .count = sizeof options / sizeof *options,
-    };
-    exit_code code;
-    if (!options_parse(&command, argc, argv, &code))
-        return code;
-    char how[64], number[32];
-    snprintf(how, sizeof how, "gibbsite make icar --kappa %s", shortest(kappa, number));
-    code = write_graph_model(graph, nodes, 1, kappa, path, how);
-    if (code == EXIT_FINE)
-        say_singular(kappa);
-    return code;
+    return make_graph(argc, argv, true);
 }
 
 /* ------------------------------------------------------------------ random */
@@ -339,11 +332,11 @@ static exit_code make_random(int argc, char **argv)
     uint64_t seed = 0;
     const char *path = NULL;
     cli_option options[] = {
-        {"-n", OPTION_COUNT, &n, "N", "sites", .least = 1, .most = 46340, .required = true},
-        {"--cond", OPTION_REAL, &cond, "C", "condition number, 1 to 1e12", .low = 1, .high = 1e12,
+        {"-n", "N", "sites", &n, OPTION_COUNT, .least = 1, .most = 46340, .required = true},
+        {"--cond", "C", "condition number, 1 to 1e12", &cond, OPTION_REAL, .low = 1, .high = 1e12,
          .required = true},
-        {"--seed", OPTION_SEED, &seed, "S", "0 to 2^64-1, or -1", .required = true},
-        {"-o", OPTION_TEXT, &path, "FILE", "where to write", .required = true},
+        {"--seed", "S", "0 to 2^64-1, or -1", &seed, OPTION_SEED, .required = true},
+        {"-o", "FILE", "where to write", &path, OPTION_TEXT, .required = true},
     };
     const cli_command command = {
         .name = "make random",

@@ -15,17 +15,17 @@ typedef enum option_kind {
 } option_kind;
 
 typedef struct cli_option {
-    const char *name; /* as typed: "--chains", "-Q" */
-    option_kind kind;
-    void *value;
+    const char *name;     /* as typed: "--chains", "-Q" */
     const char *argument; /* what stands for the value in the help */
     const char *help;
-    int64_t least, most;
-    double low, high;
-    bool open;
-    const char *const *choices;
+    void *value;
+    option_kind kind;
     bool required;
     bool given; /* set by the parser */
+    bool open;
+    double low, high;
+    int64_t least, most;
+    const char *const *choices;
 } cli_option;
 
 typedef struct cli_command {

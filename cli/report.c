@@ -139,15 +139,15 @@ report_worst report_find_worst(const report *r)
 }
 
 const report_note report_notes[] = {
-    {GBS_NOTE_NOT_FINITE, "not_finite", "NaN or infinite draws, nothing can be said", false},
-    {GBS_NOTE_CONSTANT, "constant", "all draws are equal, R-hat and ESS are undefined", false},
-    {GBS_NOTE_CHAINS_CONSTANT, "chains_constant",
-     "no chain moves and they stand apart, R-hat is infinite", false},
-    {GBS_NOTE_CHAIN_CONSTANT, "chain_constant", "does not move", true},
-    {GBS_NOTE_TOO_SHORT, "too_short", "fewer than 4 draws a chain, R-hat and ESS are undefined",
+    {"not_finite", "NaN or infinite draws, nothing can be said", GBS_NOTE_NOT_FINITE, false},
+    {"constant", "all draws are equal, R-hat and ESS are undefined", GBS_NOTE_CONSTANT, false},
+    {"chains_constant", "no chain moves and they stand apart, R-hat is infinite",
+     GBS_NOTE_CHAINS_CONSTANT, false},
+    {"chain_constant", "does not move", GBS_NOTE_CHAIN_CONSTANT, true},
+    {"too_short", "fewer than 4 draws a chain, R-hat and ESS are undefined", GBS_NOTE_TOO_SHORT,
      false},
-    {GBS_NOTE_ESS_CAPPED, "ess_capped",
-     "ESS is at its cap, draws times log10(draws): the chains are antithetic", false},
-    {GBS_NOTE_CHAINS_IDENTICAL, "chains_identical", "repeats the draws of another chain", true},
+    {"ess_capped", "ESS is at its cap, draws times log10(draws): the chains are antithetic",
+     GBS_NOTE_ESS_CAPPED, false},
+    {"chains_identical", "repeats the draws of another chain", GBS_NOTE_CHAINS_IDENTICAL, true},
 };
 const int report_note_count = sizeof report_notes / sizeof *report_notes;

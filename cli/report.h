@@ -51,9 +51,9 @@ int64_t report_failures(const report *r, const report_limits *limits);
 
 /* The notes of section 7 of the header: the word in JSON and the sentence in warnings. */
 typedef struct report_note {
-    uint32_t bit;
     const char *word;
     const char *sentence;
+    uint32_t bit;
     bool names_chain; /* the note speaks of one chain */
 } report_note;
 

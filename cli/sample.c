@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 
 /* What the native stream can number; checked again, exactly, by the library. */
 #define MOST_CHAINS (INT64_C(1) << 40)
@@ -146,6 +147,21 @@ static exit_code settle_seed(const cli_command *command, sample_plan *plan)
     return EXIT_FINE;
 }
 
+/* Results over one of the inputs would destroy it, and then no run could be repeated. */
+static exit_code check_output(const cli_command *command, const sample_plan *plan)
+{
+    const char *const inputs[] = {plan->files.matrix, plan->files.mean, plan->files.info,
+                                  plan->files.offset, plan->noise,      plan->init};
+    struct stat output, input;
+    if (!plan->output || stat(plan->output, &output))
+        return EXIT_FINE;
+    for (size_t k = 0; k < sizeof inputs / sizeof *inputs; k++)
+        if (inputs[k] && !stat(inputs[k], &input) && input.st_dev == output.st_dev &&
+            input.st_ino == output.st_ino)
+            return usage_error(command, "-o: '%s' is an input of this run", plan->output);
+    return EXIT_FINE;
+}
+
 static exit_code settle_plan(const cli_command *command, sample_plan *plan, int format)
 {
     exit_code code = check_location(command);
@@ -159,6 +175,8 @@ static exit_code settle_plan(const cli_command *command, sample_plan *plan, int 
         code = parse_stream(command, plan);
     if (code == EXIT_FINE)
         code = settle_format(command, plan, format);
+    if (code == EXIT_FINE)
+        code = check_output(command, plan);
     if (code == EXIT_FINE && !gbs_isa_available((gbs_isa)plan->isa))
         code = usage_error(command, "--isa: %s is not available here", isas[plan->isa]);
     if (code == EXIT_FINE)
@@ -335,69 +353,61 @@ static void say_seed(const sample_plan *plan)
         say("seed %" PRIu64, plan->seed);
 }
 
-exit_code verb_sample(int argc, char **argv)
+/* Fills the plan; false if there is nothing more to do than to leave with *code. */
+static bool parse_plan(int argc, char **argv, sample_plan *p, exit_code *code)
 {
     int format = GBS_RESULTS_NETCDF;
-    sample_plan p = {.dtype = GBS_F64,
-                     .chains = 4,
-                     .warmup = 1000,
-                     .draws = 1000,
-                     .thin = 1,
-                     .omega = 1,
-                     .init = "overdispersed",
-                     .stream = "native"};
     cli_option options[] = {
-        {"-Q", OPTION_TEXT, &p.files.matrix, "FILE", "the precision matrix, .npy or Matrix Market",
+        {"-Q", "FILE", "the precision matrix, .npy or Matrix Market", &p->files.matrix, OPTION_TEXT,
          .required = true},
-        {"--covariance", OPTION_FLAG, &p.files.covariance, NULL,
-         "FILE holds the covariance instead", .required = false},
-        {"--mean", OPTION_TEXT, &p.files.mean, "FILE", "location as the mean mu (default 0)",
+        {"--covariance", NULL, "FILE holds the covariance instead", &p->files.covariance,
+         OPTION_FLAG, .required = false},
+        {"--mean", "FILE", "location as the mean mu (default 0)", &p->files.mean, OPTION_TEXT,
          .required = false},
-        {"--info", OPTION_TEXT, &p.files.info, "FILE",
-         "location as the information vector b = Q mu", .required = false},
-        {"--offset", OPTION_TEXT, &p.files.offset, "FILE",
-         "location as the offset m of each conditional mean:\nb_i = Q_ii m_i", .required = false},
-        {"--method", OPTION_CHOICE, &p.method, "M",
+        {"--info", "FILE", "location as the information vector b = Q mu", &p->files.info,
+         OPTION_TEXT, .required = false},
+        {"--offset", "FILE", "location as the offset m of each conditional mean:\nb_i = Q_ii m_i",
+         &p->files.offset, OPTION_TEXT, .required = false},
+        {"--method", "M",
          "gibbs, or exact: independent draws, usually the better\ntool where it is possible",
-         .choices = methods},
-        {"--chains", OPTION_COUNT, &p.chains, "N", "chains (default 4)", .least = 1,
+         &p->method, OPTION_CHOICE, .choices = methods},
+        {"--chains", "N", "chains (default 4)", &p->chains, OPTION_COUNT, .least = 1,
          .most = MOST_CHAINS},
-        {"--warmup", OPTION_COUNT, &p.warmup, "N", "sweeps before the first draw (default 1000)",
+        {"--warmup", "N", "sweeps before the first draw (default 1000)", &p->warmup, OPTION_COUNT,
          .least = 0, .most = MOST_SWEEPS},
-        {"--draws", OPTION_COUNT, &p.draws, "N", "draws kept of each chain (default 1000)",
+        {"--draws", "N", "draws kept of each chain (default 1000)", &p->draws, OPTION_COUNT,
          .least = 1, .most = MOST_SWEEPS},
-        {"--thin", OPTION_COUNT, &p.thin, "N", "sweeps for each kept draw (default 1)", .least = 1,
+        {"--thin", "N", "sweeps for each kept draw (default 1)", &p->thin, OPTION_COUNT, .least = 1,
          .most = MOST_SWEEPS},
-        {"--seed", OPTION_SEED, &p.seed, "N",
-         "0 to 2^64-1, or -1 for the last; by default from the\nsystem, and printed",
-         .required = false},
-        {"--dtype", OPTION_CHOICE, &p.dtype, "T", "f32 or f64 (default)", .choices = dtypes},
-        {"--force", OPTION_FLAG, &p.force, NULL,
-         "use f32 even where it moves the covariance above 10 %", .required = false},
-        {"--order", OPTION_CHOICE, &p.order, "O",
+        {"--seed", "N", "0 to 2^64-1, or -1 for the last; by default from the\nsystem, and printed",
+         &p->seed, OPTION_SEED, .required = false},
+        {"--dtype", "T", "f32 or f64 (default)", &p->dtype, OPTION_CHOICE, .choices = dtypes},
+        {"--force", NULL, "use f32 even where it moves the covariance above 10 %", &p->force,
+         OPTION_FLAG, .required = false},
+        {"--order", "O",
          "forward (default), backward, or symmetric: forward then\nbackward, counted as one sweep",
-         .choices = orders},
-        {"--omega", OPTION_REAL, &p.omega, "W", "over-relaxation weight, 0 < W < 2 (default 1)",
+         &p->order, OPTION_CHOICE, .choices = orders},
+        {"--omega", "W", "over-relaxation weight, 0 < W < 2 (default 1)", &p->omega, OPTION_REAL,
          .low = 0, .high = 2, .open = true},
-        {"--init", OPTION_TEXT, &p.init, "START",
+        {"--init", "START",
          "overdispersed (default: mean + 2 sd normals), zero, mean,\n"
          "or a .npy file [chains, D] or [D]",
-         .required = false},
-        {"--stream", OPTION_TEXT, &p.stream, "S",
+         &p->init, OPTION_TEXT, .required = false},
+        {"--stream", "S",
          "native (default), given:FILE (.npy [sweeps, D, chains]),\n"
          "torch-cpu, torch-cuda:SMS:THREADS_PER_SM",
-         .required = false},
-        {"--isa", OPTION_CHOICE, &p.isa, "I",
-         "auto (default), scalar, avx2 or avx512; the draws are\nthe same", .choices = isas},
-        {"--format", OPTION_CHOICE, &format, "F", "nc or npy (default: by the name of -o)",
+         &p->stream, OPTION_TEXT, .required = false},
+        {"--isa", "I", "auto (default), scalar, avx2 or avx512; the draws are\nthe same", &p->isa,
+         OPTION_CHOICE, .choices = isas},
+        {"--format", "F", "nc or npy (default: by the name of -o)", &format, OPTION_CHOICE,
          .choices = formats},
-        {"-o", OPTION_TEXT, &p.output, "FILE",
+        {"-o", "FILE",
          "write the draws: .nc, as ArviZ reads it, or\n"
          ".npy [chain, draw, D]; without it the summary is printed",
+         &p->output, OPTION_TEXT, .required = false},
+        {"--quiet", NULL, "no notices and no progress line", &p->quiet, OPTION_FLAG,
          .required = false},
-        {"--quiet", OPTION_FLAG, &p.quiet, NULL, "no notices and no progress line",
-         .required = false},
-        {"--json", OPTION_FLAG, &p.json, NULL, "one JSON object on standard output",
+        {"--json", NULL, "one JSON object on standard output", &p->json, OPTION_FLAG,
          .required = false},
     };
     const cli_command command = {
@@ -412,10 +422,24 @@ exit_code verb_sample(int argc, char **argv)
         .options = options,
         .count = sizeof options / sizeof *options,
     };
+    if (!options_parse(&command, argc, argv, code))
+        return false;
+    *code = settle_plan(&command, p, format);
+    return *code == EXIT_FINE;
+}
+
+exit_code verb_sample(int argc, char **argv)
+{
+    sample_plan p = {.dtype = GBS_F64,
+                     .chains = 4,
+                     .warmup = 1000,
+                     .draws = 1000,
+                     .thin = 1,
+                     .omega = 1,
+                     .init = "overdispersed",
+                     .stream = "native"};
     exit_code code;
-    if (!options_parse(&command, argc, argv, &code))
-        return code;
-    if ((code = settle_plan(&command, &p, format)) != EXIT_FINE)
+    if (!parse_plan(argc, argv, &p, &code))
         return code;
     sample_run run;
     code = run_open(&run, &p);

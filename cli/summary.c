@@ -114,18 +114,18 @@ exit_code verb_summary(int argc, char **argv)
     int64_t superchains = 0;
     report_limits limits = {.rhat = 1.01, .ess = 400};
     cli_option options[] = {
-        {"--check", OPTION_FLAG, &check, NULL,
+        {"--check", NULL,
          "exit 1 unless every R-hat is at most --rhat (undefined\n"
          "is not) and every bulk and tail ESS at least --ess",
-         .required = false},
-        {"--rhat", OPTION_REAL, &limits.rhat, "R", "limit of --check (default 1.01)", .low = 0,
+         &check, OPTION_FLAG, .required = false},
+        {"--rhat", "R", "limit of --check (default 1.01)", &limits.rhat, OPTION_REAL, .low = 0,
          .high = INFINITY, .open = true},
-        {"--ess", OPTION_REAL, &limits.ess, "N", "limit of --check (default 400)", .low = 0,
+        {"--ess", "N", "limit of --check (default 400)", &limits.ess, OPTION_REAL, .low = 0,
          .high = INFINITY},
-        {"--superchains", OPTION_COUNT, &superchains, "K",
+        {"--superchains", "K",
          "adds nested R-hat over K superchains of consecutive\nchains, equally many in each",
-         .least = 2, .most = INT32_MAX},
-        {"--json", OPTION_FLAG, &json, NULL, "one JSON object on standard output",
+         &superchains, OPTION_COUNT, .least = 2, .most = INT32_MAX},
+        {"--json", NULL, "one JSON object on standard output", &json, OPTION_FLAG,
          .required = false},
     };
     const cli_command command = {

@@ -165,6 +165,10 @@ test_given_stream() {
     code 0 gibbsite sample -Q four.mtx --stream given:z.npy --chains 3 --warmup 2 --draws 3 --seed 1 -o x.npy
     doubles x.npy | awk '{ printf "%.17g\n", $1 }' >got
     same got wanted
+    # Exact draws of one site are the same thing, without a warm-up.
+    code 0 gibbsite sample -Q four.mtx --method exact --stream given:z.npy --chains 3 --draws 5 --seed 1 -o e.npy
+    doubles e.npy | awk '{ printf "%.17g\n", $1 }' | awk 'NR % 5 > 2 || NR % 5 == 0' >got
+    same got wanted
     code 3 gibbsite sample -Q four.mtx --stream given:z.npy --chains 3 --warmup 2 --draws 4 --seed 1 -o y.npy
     says err "z.npy: has shape (5, 1, 3), (sweeps, sites, chains) = (6 or more, 1, 3) is needed"
     code 3 gibbsite sample -Q four.mtx --stream given:z.npy --chains 2 --warmup 0 --draws 1 --seed 1 -o y.npy

@@ -107,6 +107,17 @@ test_contradictions() {
     wrong "are limits of --check" summary a.nc --rhat 1.1
 }
 
+# The matrix must outlive the run.
+test_output_is_no_input() {
+    code 0 gibbsite make ar1 -n 3 --phi 0.5 -o q.mtx
+    cp q.mtx before.mtx
+    ln -s q.mtx link.npy
+    wrong "-o: 'q.mtx' is an input of this run" sample -Q q.mtx -o q.mtx --format npy
+    wrong "-o: 'link.npy' is an input of this run" sample -Q q.mtx -o link.npy
+    wrong "-o: 'q.mtx' is an input of this run" sample -Q before.mtx --init q.mtx -o q.mtx --format nc
+    same q.mtx before.mtx
+}
+
 # C45: seeds that do not fit a signed 64-bit integer.
 test_seeds() {
     code 0 gibbsite make ar1 -n 3 --phi 0.5 -o q.mtx
