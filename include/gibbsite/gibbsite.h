@@ -428,7 +428,7 @@ GBS_API double gbs_diag_quantile(const gbs_draws *draws, double prob, void *work
  * models of one size, B chains each, no objects to keep.  This is what the PyTorch op is made
  * of.  Unlike gbs_model_create it takes row i of the precision as it is given: nothing is
  * averaged, factored or checked, as a hand-written loop would not; a diagonal entry that is not
- * > 0 makes that site NaN. */
+ * > 0 makes that site NaN, and the sites of its chain that read it after. */
 typedef struct gbs_sweep_spec {
     gbs_type type;                   /* of every array below; default F32 */
     int64_t groups, chains, dim;     /* G, B, D; default G = 1 */
@@ -463,7 +463,8 @@ typedef struct gbs_sweep_spec {
 
 GBS_API gbs_sweep_spec gbs_sweep_spec_default(void);
 
-/* Runs the sweeps on the CPU.  Works in memory of its own (about (D^2 + 64 D) elements).
+/* Runs the sweeps on the CPU.  Works in memory of its own: about D^2 + 64 D elements, with
+ * TORCH_CPU about G D^2 + 2 G B D.
  * Fails: ARGUMENT, MEMORY, LIMIT, STATE; out and torch_state are then as they were. */
 GBS_API gbs_status gbs_sweep(gbs_context *ctx, const gbs_sweep_spec *spec);
 
