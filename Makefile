@@ -53,11 +53,11 @@ test-asan test-tsan: test-%: packages
 
 test-install: packages-install
 	@$(call BUILD,release)
-	@tests/install/test_install.sh build/release
+	@tests/install/test_install.sh
 
 test-python: packages-python
 	@$(call BUILD,release)
-	@tools/test_python.sh build/release
+	@tools/test_python.sh
 
 test-all:
 	@.ci/run
