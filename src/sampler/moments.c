@@ -57,6 +57,8 @@ const double *gbs_moments_m2(const gbs_moments *moments)
 void gbs_moments_merged(const gbs_moments *moments, double *mean, double *variance)
 {
     const double each = (double)moments->count;
+    fenv_t saved;
+    gbs_float_enter(&saved);
     for (int64_t i = 0; i < moments->dim; ++i) {
         double n = each, m = moments->mean[i], m2 = moments->m2[i];
         for (int64_t c = 1; c < moments->chains && moments->count > 0; ++c) {
@@ -71,4 +73,5 @@ void gbs_moments_merged(const gbs_moments *moments, double *mean, double *varian
         if (variance != NULL)
             variance[i] = n > 1 ? m2 / (n - 1) : NAN;
     }
+    gbs_float_leave(&saved);
 }

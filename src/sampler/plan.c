@@ -7,6 +7,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define CHAIN_LIMIT ((int64_t)1 << 40)
@@ -69,7 +70,9 @@ static gbs_status check_method(gbs_context *ctx, int64_t dim, const gbs_sampler_
         (spec->order != GBS_ORDER_FORWARD || spec->omega != 1.0 ||
          spec->start != GBS_START_OVERDISPERSED))
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
-                        "method: exact draws are independent and take no order, omega or start");
+                        "method: exact draws are independent and take no order, omega or start; "
+                        "order is %d, omega %g, start %d",
+                        (int)spec->order, spec->omega, (int)spec->start);
     if (spec->start == GBS_START_GIVEN) {
         if (spec->initial == NULL)
             return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "initial: NULL, but the start is given");
@@ -89,9 +92,10 @@ static gbs_status check_stream(gbs_context *ctx, const gbs_sampler_spec *spec)
     if (stream->kind < GBS_STREAM_NATIVE || stream->kind > GBS_STREAM_TORCH_CUDA)
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "stream: %d is not known", (int)stream->kind);
     if (stream->kind == GBS_STREAM_GIVEN) {
-        if (stream->noise == NULL || stream->noise_sweeps < 0)
-            return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
-                            "noise: NULL, or a negative number of sweeps (%lld)",
+        if (stream->noise == NULL)
+            return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "noise: NULL, but the stream is given");
+        if (stream->noise_sweeps < 0)
+            return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "noise_sweeps: %lld is negative",
                             (long long)stream->noise_sweeps);
         if (stream->noise_type != GBS_F32 && stream->noise_type != GBS_F64)
             return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
@@ -99,9 +103,10 @@ static gbs_status check_stream(gbs_context *ctx, const gbs_sampler_spec *spec)
                             (int)stream->noise_type);
     }
     if (torch && (spec->first_chain != 0 || spec->first_sweep != 0))
-        return gbs_fail(
-            ctx, GBS_ERROR_ARGUMENT,
-            "first_chain, first_sweep: torch's streams cannot skip; give torch_state instead");
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                        "first_chain: %lld, first_sweep: %lld; torch's streams cannot skip: give "
+                        "torch_state instead",
+                        (long long)spec->first_chain, (long long)spec->first_sweep);
     if (stream->kind == GBS_STREAM_TORCH_CUDA) {
         if (stream->cuda_multiprocessors < 1 || stream->cuda_threads_per_multiprocessor < 256)
             return gbs_fail(
@@ -178,27 +183,33 @@ static gbs_rows rows_of(const gbs_sampler *sampler, double omega)
 static gbs_status refuse_coefficient(const gbs_sampler *sampler, const char *what, int64_t i,
                                      int64_t j, double exact)
 {
+    char with[40] = "";
+    if (i != j)
+        snprintf(with, sizeof with, " with site %lld", (long long)j);
     return gbs_fail(sampler->ctx, GBS_ERROR_NOT_FINITE,
-                    "site %lld: its %s (with site %lld), %.17g, does not fit in %s", (long long)i,
-                    what, (long long)j, exact, sampler->type == GBS_F32 ? "float" : "double");
+                    "site %lld: its %s%s, %.17g, does not fit in %s", (long long)i, what, with,
+                    exact, sampler->type == GBS_F32 ? "float" : "double");
 }
 
+static double rounded(gbs_type type, double value)
+{
+    return type == GBS_F32 ? (double)(float)value : value;
+}
+
+/* A solve divides by L_ii: what it makes of a normal must fit too. */
 static gbs_status check_coefficients(const gbs_sampler *sampler, const gbs_rows *rows, int64_t i,
                                      const void *coefficients)
 {
     for (int64_t j = rows->solving ? i : 0; j < sampler->dim; ++j) {
         const double a = sampler->type == GBS_F32 ? (double)((const float *)coefficients)[j]
                                                   : ((const double *)coefficients)[j];
-        if (!isfinite(a) || (rows->solving && i == j && a == 0.0))
+        if (!isfinite(a))
             return refuse_coefficient(sampler, rows->solving ? "Cholesky factor" : "coefficient", i,
                                       j, a);
+        if (rows->solving && i == j && !isfinite(rounded(sampler->type, 9.0 / a)))
+            return refuse_coefficient(sampler, "conditional standard deviation", i, i, 1.0 / a);
     }
     return GBS_OK;
-}
-
-static double rounded(gbs_type type, double value)
-{
-    return type == GBS_F32 ? (double)(float)value : value;
 }
 
 static gbs_status check_row(const gbs_sampler *sampler, const gbs_rows *rows, int64_t i,

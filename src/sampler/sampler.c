@@ -121,6 +121,21 @@ static void start_block(gbs_sampler *sampler, const gbs_block *block, const doub
         }
 }
 
+/* No normal is beyond 9, so that a start of mean +- 18 sd must fit in T. */
+static gbs_status check_start(const gbs_sampler *sampler, const double *spread)
+{
+    for (int64_t i = 0; i < sampler->dim; ++i) {
+        const double reach =
+            fabs(sampler->model->mean[i]) + (spread == NULL ? 0.0 : 18.0 * spread[i]);
+        if (!isfinite(sampler->type == GBS_F32 ? (double)(float)reach : reach))
+            return gbs_fail(sampler->ctx, GBS_ERROR_NOT_FINITE,
+                            "site %lld: its mean, %.17g, or a start about it does not fit in %s",
+                            (long long)i, sampler->model->mean[i],
+                            sampler->type == GBS_F32 ? "float" : "double");
+    }
+    return GBS_OK;
+}
+
 static gbs_status start_chains(gbs_sampler *sampler, const gbs_sampler_spec *spec)
 {
     const gbs_start start = sampler->method == GBS_METHOD_EXACT ? GBS_START_MEAN : spec->start;
@@ -135,6 +150,8 @@ static gbs_status start_chains(gbs_sampler *sampler, const gbs_sampler_spec *spe
         if (status == GBS_OK)
             status = gbs_model_sd(sampler->ctx, sampler->model, spread);
     }
+    if (status == GBS_OK)
+        status = check_start(sampler, spread);
     for (int64_t index = 0; index < sampler->blocks && status == GBS_OK; ++index) {
         const gbs_block block = gbs_sampler_block(sampler, index);
         start_block(sampler, &block, spread);
@@ -339,7 +356,7 @@ gbs_status gbs_sampler_sample(gbs_sampler *sampler, int64_t draws, int64_t thin,
     if (status != GBS_OK)
         return status;
     gbs_sink to = *sink;
-    if (to.chain_stride == 0 && to.draw_stride == 0 && to.site_stride == 0) {
+    if (to.out != NULL && to.chain_stride == 0 && to.draw_stride == 0 && to.site_stride == 0) {
         to.site_stride = 1;
         to.draw_stride = sampler->dim;
         to.chain_stride = draws * sampler->dim;
