@@ -102,7 +102,7 @@ static inline double *read_constant(gbs_context *ctx, gbs_model *model, const sw
 
 static inline long double *wide_new(int64_t count)
 {
-    long double *const memory = calloc((size_t)count, sizeof *memory);
+    long double *const memory = count < 0 ? NULL : calloc((size_t)count, sizeof *memory);
     if (memory == NULL)
         abort();
     return memory;

@@ -24,7 +24,7 @@ typedef struct naive {
 
 static inline double *naive_new(int64_t count)
 {
-    double *const memory = calloc((size_t)count, sizeof *memory);
+    double *const memory = count < 0 ? NULL : calloc((size_t)count, sizeof *memory);
     if (memory == NULL)
         abort();
     return memory;
