@@ -46,9 +46,9 @@ GBS_INLINE void gbs_polar_f32(vf l, vw b, vf *first, vf *second)
     const vf v_low = vf_from_signed(vw_or(vw_and(v, vw_set1(0x7Fu)), vw_set1(2u)));
     const vf unit = vf_set1(0x1.921fb6p-32f);
     const vf x = vf_mul(v_high, unit);
-    const vf x_rest = vf_fma(v_low, unit, vf_fma(v_high, unit, vf_sub(vf_set1(0.0f), x)));
+    const vf x_rest = vf_fma(v_low, unit, vf_fms(v_high, unit, x));
     const vf y = vf_mul(x, x);
-    const vf y_rest = vf_fma(x, x, vf_sub(vf_set1(0.0f), y));
+    const vf y_rest = vf_fms(x, x, y);
 
     /* r sin = r (x + t), t = x (unit's rest + rho + y S(y)) + rest of x */
     vf s = vf_set1(-0x1.994eb4p-13f);
@@ -74,11 +74,17 @@ GBS_INLINE void gbs_polar_f32(vf l, vw b, vf *first, vf *second)
     *second = vf_from_bits(vw_xor(vf_bits(cos_part), vw_and(vw_xor(k, odd), sign)));
 }
 
+/* The squared radius -2 ln u of a word. */
+GBS_INLINE vf gbs_radius2_f32(vw a)
+{
+    const vf u = vf_fma(vf_from_unsigned(a), vf_set1(0x1p-32f), vf_set1(0x1p-33f));
+    return vf_floor_at(gbs_minus_2_log_f32(u), 1e-20f);
+}
+
 /* Both normals of words (a, b). */
 GBS_INLINE void gbs_normal_pair_f32(vw a, vw b, vf *first, vf *second)
 {
-    const vf u = vf_fma(vf_from_unsigned(a), vf_set1(0x1p-32f), vf_set1(0x1p-33f));
-    gbs_polar_f32(vf_floor_at(gbs_minus_2_log_f32(u), 1e-20f), b, first, second);
+    gbs_polar_f32(gbs_radius2_f32(a), b, first, second);
 }
 
 /* ---- double ---- */
@@ -88,11 +94,14 @@ GBS_INLINE void gbs_normal_pair_f32(vw a, vw b, vf *first, vf *second)
 GBS_INLINE vd gbs_minus_2_log_f64(vd u, vd *low)
 {
     const vq bits = vd_bits(u);
-    /* e + 1023, so that shifts and conversions stay unsigned */
-    const vq biased = vq_shr(vq_add(bits, vq_set1(0x3FF0000000000000u - 0x3FE6A09E667F3BCDu)), 52);
-    const vd f =
-        vd_sub(vd_from_bits(vq_sub(bits, vq_shl(vq_sub(biased, vq_set1(1023)), 52))), vd_set1(1.0));
-    const vd e = vd_sub(vd_from_unsigned(biased), vd_set1(1023.0));
+    /* (e + 1023) 2^52 plus the bits of (1 + f) / sqrt(1/2); e + 1023 becomes a double within the
+     * mantissa of 2^52 */
+    const vq sqrt_half = vq_set1(0x3FE6A09E667F3BCDu);
+    const vq shifted = vq_add(bits, vq_sub(vq_set1(0x3FF0000000000000u), sqrt_half));
+    const vq mantissa = vq_and(shifted, vq_set1(0x000FFFFFFFFFFFFFu));
+    const vd f = vd_sub(vd_from_bits(vq_add(mantissa, sqrt_half)), vd_set1(1.0));
+    const vd e = vd_sub(vd_from_bits(vq_or(vq_shr(shifted, 52), vq_set1(0x4330000000000000u))),
+                        vd_set1(0x1p52 + 1023.0));
     const vd s = vd_div(f, vd_add(f, vd_set1(2.0)));
     const vd z = vd_mul(s, s);
     vd p = vd_set1(0x1.2f05642bd77abp-2);
@@ -119,7 +128,7 @@ GBS_INLINE vd gbs_minus_2_log_f64(vd u, vd *low)
 GBS_INLINE vd gbs_sincos_parts_f64(vd x, vd x_rest, vd relative_rest, vd *sin_rest)
 {
     const vd y = vd_mul(x, x);
-    const vd y_rest = vd_fma(x, x, vd_sub(vd_set1(0.0), y));
+    const vd y_rest = vd_fms(x, x, y);
     vd s = vd_set1(0x1.5d932fc3e8054p-33);
     s = vd_fma(s, y, vd_set1(-0x1.ae5e66d6a51bfp-26));
     s = vd_fma(s, y, vd_set1(0x1.71de357876c86p-19));
@@ -144,7 +153,7 @@ GBS_INLINE vd gbs_quarter_turns_f64(vq v, vd *rest)
     const vd unit = vd_set1(0x1.921fb54442d18p-64);
     const vd turns = vd_from_signed(v);
     const vd x = vd_mul(turns, unit);
-    *rest = vd_fma(x, vd_set1(0x1.678afae35cdd1p-55), vd_fma(turns, unit, vd_sub(vd_set1(0.0), x)));
+    *rest = vd_fma(x, vd_set1(0x1.678afae35cdd1p-55), vd_fms(turns, unit, x));
     return x;
 }
 
@@ -171,15 +180,25 @@ GBS_INLINE void gbs_polar_f64(vd l, vd l_low, vq turn, vd *first, vd *second)
     *second = vd_from_bits(vq_xor(vd_bits(cos_part), vq_and(vq_xor(k, odd), sign)));
 }
 
-/* Both normals of the 53-bit integers radius_word and angle_word: (angle_word + 1/2) 2^-53
- * turns. */
-GBS_INLINE void gbs_normal_pair_f64(vq radius_word, vq angle_word, vd *first, vd *second)
+/* The squared radius -2 ln u of a 53-bit integer, in two parts. */
+GBS_INLINE vd gbs_radius2_f64(vq a, vd *low)
 {
-    const vd u = vd_fma(vd_from_unsigned(radius_word), vd_set1(0x1p-53), vd_set1(0x1p-54));
-    vd l_low;
-    const vd l = vd_floor_at(gbs_minus_2_log_f64(u, &l_low), 1e-20);
-    const vq turn = vq_or(vq_shl(angle_word, 11), vq_set1(1u << 10));
-    gbs_polar_f64(l, l_low, turn, first, second);
+    const vd u = vd_fma(vd_from_unsigned(a), vd_set1(0x1p-53), vd_set1(0x1p-54));
+    return vd_floor_at(gbs_minus_2_log_f64(u, low), 1e-20);
+}
+
+/* The angle (b + 1/2) 2^-53 turns of a 53-bit integer. */
+GBS_INLINE vq gbs_turn_f64(vq b)
+{
+    return vq_or(vq_shl(b, 11), vq_set1(1u << 10));
+}
+
+/* Both normals of the 53-bit integers a and b. */
+GBS_INLINE void gbs_normal_pair_f64(vq a, vq b, vd *first, vd *second)
+{
+    vd low;
+    const vd l = gbs_radius2_f64(a, &low);
+    gbs_polar_f64(l, low, gbs_turn_f64(b), first, second);
 }
 
 /* The 53-bit integer of two words (low halves): low ^ high << 21. */

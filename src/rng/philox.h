@@ -49,29 +49,35 @@ GBS_INLINE gbs_philox_fixed gbs_philox_fix(const gbs_philox_key *key, uint32_t w
     return fixed;
 }
 
-/* The four output words for counter word 0 = place; high halves are not clean. */
-GBS_INLINE void gbs_philox_words(const gbs_philox_key *key, const gbs_philox_fixed *fixed,
-                                 uint32_t place, vq out[4])
+/* The counter of word 0 = place after rounds 0 and 1. */
+GBS_INLINE void gbs_philox_start(const gbs_philox_fixed *fixed, uint32_t place, vq word[4])
 {
     const uint64_t product = (uint64_t)place * GBS_PHILOX_M0;
     const vq word2 = vq_xor(fixed->word3_key, vq_set1(product >> 32));
     const vq product1 = vq_mul_low(word2, vq_set1(GBS_PHILOX_M1));
-    vq c0 = vq_xor(vq_shr(product1, 32), fixed->word1_key);
-    vq c1 = product1;
-    vq c2 = vq_xor(fixed->high0_key, vq_set1(product & 0xFFFFFFFFu));
-    vq c3 = fixed->product0;
-    for (int round = 2; round < GBS_PHILOX_ROUNDS; ++round) {
-        const vq p0 = vq_mul_low(c0, vq_set1(GBS_PHILOX_M0));
-        const vq p1 = vq_mul_low(c2, vq_set1(GBS_PHILOX_M1));
-        c0 = vq_xor3(vq_shr(p1, 32), c1, vq_set1(key->word[round][0]));
-        c1 = p1;
-        c2 = vq_xor3(vq_shr(p0, 32), c3, vq_set1(key->word[round][1]));
-        c3 = p0;
-    }
-    out[0] = c0;
-    out[1] = c1;
-    out[2] = c2;
-    out[3] = c3;
+    word[0] = vq_xor(vq_shr(product1, 32), fixed->word1_key);
+    word[1] = product1;
+    word[2] = vq_xor(fixed->high0_key, vq_set1(product & 0xFFFFFFFFu));
+    word[3] = fixed->product0;
+}
+
+GBS_INLINE void gbs_philox_round(const gbs_philox_key *key, int round, vq word[4])
+{
+    const vq p0 = vq_mul_low(word[0], vq_set1(GBS_PHILOX_M0));
+    const vq p1 = vq_mul_low(word[2], vq_set1(GBS_PHILOX_M1));
+    word[0] = vq_xor3(vq_shr(p1, 32), word[1], vq_set1(key->word[round][0]));
+    word[1] = p1;
+    word[2] = vq_xor3(vq_shr(p0, 32), word[3], vq_set1(key->word[round][1]));
+    word[3] = p0;
+}
+
+/* The four output words for counter word 0 = place; high halves are not clean. */
+GBS_INLINE void gbs_philox_words(const gbs_philox_key *key, const gbs_philox_fixed *fixed,
+                                 uint32_t place, vq out[4])
+{
+    gbs_philox_start(fixed, place, out);
+    for (int round = 2; round < GBS_PHILOX_ROUNDS; ++round)
+        gbs_philox_round(key, round, out);
 }
 
 #endif

@@ -26,6 +26,7 @@ GBS_INLINE vf vf_mul(vf a, vf b) { return _mm256_mul_ps(a, b); }
 GBS_INLINE vf vf_div(vf a, vf b) { return _mm256_div_ps(a, b); }
 GBS_INLINE vf vf_fma(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
 GBS_INLINE vf vf_nfma(vf a, vf b, vf c) { return _mm256_fnmadd_ps(a, b, c); }
+GBS_INLINE vf vf_fms(vf a, vf b, vf c) { return _mm256_fmsub_ps(a, b, c); }
 GBS_INLINE vf vf_sqrt(vf a) { return _mm256_sqrt_ps(a); }
 GBS_INLINE vf vf_floor_at(vf a, float low) { return _mm256_max_ps(a, _mm256_set1_ps(low)); }
 GBS_INLINE vw vf_bits(vf a) { return _mm256_castps_si256(a); }
@@ -60,6 +61,7 @@ GBS_INLINE vd vd_mul(vd a, vd b) { return _mm256_mul_pd(a, b); }
 GBS_INLINE vd vd_div(vd a, vd b) { return _mm256_div_pd(a, b); }
 GBS_INLINE vd vd_fma(vd a, vd b, vd c) { return _mm256_fmadd_pd(a, b, c); }
 GBS_INLINE vd vd_nfma(vd a, vd b, vd c) { return _mm256_fnmadd_pd(a, b, c); }
+GBS_INLINE vd vd_fms(vd a, vd b, vd c) { return _mm256_fmsub_pd(a, b, c); }
 GBS_INLINE vd vd_sqrt(vd a) { return _mm256_sqrt_pd(a); }
 GBS_INLINE vd vd_floor_at(vd a, double low) { return _mm256_max_pd(a, _mm256_set1_pd(low)); }
 GBS_INLINE vq vd_bits(vd a) { return _mm256_castpd_si256(a); }

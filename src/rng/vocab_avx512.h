@@ -25,6 +25,7 @@ GBS_INLINE vf vf_mul(vf a, vf b) { return _mm512_mul_ps(a, b); }
 GBS_INLINE vf vf_div(vf a, vf b) { return _mm512_div_ps(a, b); }
 GBS_INLINE vf vf_fma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
 GBS_INLINE vf vf_nfma(vf a, vf b, vf c) { return _mm512_fnmadd_ps(a, b, c); }
+GBS_INLINE vf vf_fms(vf a, vf b, vf c) { return _mm512_fmsub_ps(a, b, c); }
 GBS_INLINE vf vf_sqrt(vf a) { return _mm512_sqrt_ps(a); }
 GBS_INLINE vf vf_floor_at(vf a, float low) { return _mm512_max_ps(a, _mm512_set1_ps(low)); }
 GBS_INLINE vw vf_bits(vf a) { return _mm512_castps_si512(a); }
@@ -53,6 +54,7 @@ GBS_INLINE vd vd_mul(vd a, vd b) { return _mm512_mul_pd(a, b); }
 GBS_INLINE vd vd_div(vd a, vd b) { return _mm512_div_pd(a, b); }
 GBS_INLINE vd vd_fma(vd a, vd b, vd c) { return _mm512_fmadd_pd(a, b, c); }
 GBS_INLINE vd vd_nfma(vd a, vd b, vd c) { return _mm512_fnmadd_pd(a, b, c); }
+GBS_INLINE vd vd_fms(vd a, vd b, vd c) { return _mm512_fmsub_pd(a, b, c); }
 GBS_INLINE vd vd_sqrt(vd a) { return _mm512_sqrt_pd(a); }
 GBS_INLINE vd vd_floor_at(vd a, double low) { return _mm512_max_pd(a, _mm512_set1_pd(low)); }
 GBS_INLINE vq vd_bits(vd a) { return _mm512_castpd_si512(a); }

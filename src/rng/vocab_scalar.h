@@ -36,6 +36,7 @@ GBS_INLINE vf vf_mul(vf a, vf b) { return a * b; }
 GBS_INLINE vf vf_div(vf a, vf b) { return a / b; }
 GBS_INLINE vf vf_fma(vf a, vf b, vf c) { return fmaf(a, b, c); }   /* a b + c */
 GBS_INLINE vf vf_nfma(vf a, vf b, vf c) { return fmaf(-a, b, c); } /* c - a b */
+GBS_INLINE vf vf_fms(vf a, vf b, vf c) { return fmaf(a, b, -c); }    /* a b - c */
 GBS_INLINE vf vf_sqrt(vf a) { return sqrtf(a); }
 GBS_INLINE vf vf_floor_at(vf a, float low) { return a < low ? low : a; }
 GBS_INLINE vw vf_bits(vf a)
@@ -73,6 +74,7 @@ GBS_INLINE vd vd_mul(vd a, vd b) { return a * b; }
 GBS_INLINE vd vd_div(vd a, vd b) { return a / b; }
 GBS_INLINE vd vd_fma(vd a, vd b, vd c) { return fma(a, b, c); }
 GBS_INLINE vd vd_nfma(vd a, vd b, vd c) { return fma(-a, b, c); }
+GBS_INLINE vd vd_fms(vd a, vd b, vd c) { return fma(a, b, -c); }
 GBS_INLINE vd vd_sqrt(vd a) { return sqrt(a); }
 GBS_INLINE vd vd_floor_at(vd a, double low) { return a < low ? low : a; }
 GBS_INLINE vq vd_bits(vd a)

@@ -12,64 +12,9 @@
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 
-/* Counter words 1 to 3 for the chains of one vq: lanes chain, chain + step, chain + 2 step ... */
-static inline gbs_philox_fixed fix_chains(const gbs_normals_job *job, const gbs_philox_key *key,
-                                          int64_t chain, int step_log2)
-{
-    const vq chains = vq_add(vq_set1((uint64_t)chain), vq_shl(vq_iota(), step_log2));
-    const uint32_t word3 = (uint32_t)(job->sweep >> 32) << 16 | (uint32_t)job->purpose << 8;
-    return gbs_philox_fix(key, (uint32_t)job->sweep, chains,
-                          vq_or(vq_shr(chains, 32), vq_set1(word3)));
-}
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-static void normals_f32(const gbs_normals_job *job, int vectors)
-{
-    const gbs_philox_key key = gbs_philox_schedule(job->seed);
-    for (int u = 0; u < vectors; ++u) {
-        gbs_philox_fixed fixed[V_HALVES];
-        for (int h = 0; h < V_HALVES; ++h)
-            fixed[h] = fix_chains(job, &key, job->chain + u * VF_LANES + h, V_HALVES - 1);
-        float *z = (float *)job->z + u * VF_LANES;
-        for (int64_t site = 0; site < job->sites; site += 4, z += 4 * job->z_row) {
-            vq half_words[V_HALVES][4];
-            for (int h = 0; h < V_HALVES; ++h)
-                gbs_philox_words(&key, &fixed[h], (uint32_t)(site / 4), half_words[h]);
-            vw words[4];
-            for (int k = 0; k < 4; ++k) {
-                vq halves[V_HALVES];
-                for (int h = 0; h < V_HALVES; ++h)
-                    halves[h] = half_words[h][k];
-                words[k] = vw_join(halves);
-            }
-            vf normal[4];
-            gbs_normal_pair_f32(words[0], words[1], &normal[0], &normal[1]);
-            gbs_normal_pair_f32(words[2], words[3], &normal[2], &normal[3]);
-            const int64_t left = job->sites - site;
-            for (int k = 0; k < 4; ++k)
-                if (k < left)
-                    vf_store(z + k * job->z_row, normal[k]);
-        }
-    }
-}
-
-static void normals_f64(const gbs_normals_job *job, int vectors)
-{
-    const gbs_philox_key key = gbs_philox_schedule(job->seed);
-    for (int u = 0; u < vectors; ++u) {
-        const gbs_philox_fixed fixed = fix_chains(job, &key, job->chain + u * VD_LANES, 0);
-        double *z = (double *)job->z + u * VD_LANES;
-        for (int64_t site = 0; site < job->sites; site += 2, z += 2 * job->z_row) {
-            vq words[4];
-            gbs_philox_words(&key, &fixed, (uint32_t)(site / 2), words);
-            vd first, second;
-            gbs_normal_pair_f64(gbs_word53(words[0], words[1]), gbs_word53(words[2], words[3]),
-                                &first, &second);
-            vd_store(z, first);
-            if (site + 1 < job->sites)
-                vd_store(z + job->z_row, second);
-        }
-    }
-}
+#include "backend/cpu/normals_body.h"
 
 static void normals_wide_f32(const gbs_normals_job *job)
 {

@@ -9,7 +9,6 @@
 #define BODY_JOIN(a, b) a##_in_##b
 #define BODY_EXPAND(a, b) BODY_JOIN(a, b)
 #define BODY(name) BODY_EXPAND(name, SWEEP)
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 /* sum[r] += a x for `places` places in a row; the rows' coefficients follow each other. */
 ALWAYS_INLINE const T *BODY(accumulate)(V sum[ROWS][VECTORS], const int rows, const T *panels,
@@ -122,7 +121,6 @@ static void SOLVE(const gbs_pass_job *job)
 #undef BODY_JOIN
 #undef BODY_EXPAND
 #undef BODY
-#undef ALWAYS_INLINE
 #undef VECTORS
 #undef ROWS
 #undef SWEEP

@@ -1,0 +1,128 @@
+/* Normals of the native stream for a block of chains, in one instruction set's vocabulary.
+ *
+ * They are made in three steps through small buffers: words, squared radii, normals.  Each step
+ * is a loop of short iterations that do not depend on each other, so that a processor works on
+ * several at once.  In one loop the chains of Philox (70 cycles), logarithm (60) and square root
+ * with what follows (50) would stand in its scheduler one after the other: with the steps apart
+ * AVX-512 makes half as many normals again (bench/NOTES.md).  For the same reason ABREAST
+ * counters go through Philox's rounds side by side. */
+
+enum {
+    CHUNK = 64, /* sites at a time: 4 KiB of words in AVX-512 */
+    ABREAST = 2 * V_HALVES
+};
+
+/* Counter words 1 to 3 for the chains of one vq: lanes chain, chain + step, chain + 2 step ... */
+static inline gbs_philox_fixed fix_chains(const gbs_normals_job *job, const gbs_philox_key *key,
+                                          int64_t chain, int step_log2)
+{
+    const vq chains = vq_add(vq_set1((uint64_t)chain), vq_shl(vq_iota(), step_log2));
+    const uint32_t word3 = (uint32_t)(job->sweep >> 32) << 16 | (uint32_t)job->purpose << 8;
+    return gbs_philox_fix(key, (uint32_t)job->sweep, chains,
+                          vq_or(vq_shr(chains, 32), vq_set1(word3)));
+}
+
+/* Words of ABREAST counters: those fixed[0] .. fixed[count - 1] at place, then at place + 1 ... */
+ALWAYS_INLINE void words_abreast(const gbs_philox_key *key, const gbs_philox_fixed *fixed,
+                                 const int count, int64_t place, vq words[ABREAST][4])
+{
+    UNROLL for (int n = 0; n < ABREAST; ++n)
+        gbs_philox_start(&fixed[n % count], (uint32_t)(place + n / count), words[n]);
+    UNROLL for (int round = 2; round < GBS_PHILOX_ROUNDS; ++round)
+        UNROLL for (int n = 0; n < ABREAST; ++n) gbs_philox_round(key, round, words[n]);
+}
+
+/* Words of `count` sites from `site` on, in whole groups of ABREAST counters. */
+static void words_f32(const gbs_philox_key *key, const gbs_philox_fixed fixed[V_HALVES],
+                      int64_t site, int64_t count, vw words[CHUNK])
+{
+    enum { PLACES = ABREAST / V_HALVES };
+    for (int64_t k = 0; 4 * k < count; k += PLACES) {
+        vq word[ABREAST][4];
+        words_abreast(key, fixed, V_HALVES, site / 4 + k, word);
+        UNROLL for (int n = 0; n < 4 * PLACES; ++n)
+        {
+            vq halves[V_HALVES];
+            for (int h = 0; h < V_HALVES; ++h)
+                halves[h] = word[n / 4 * V_HALVES + h][n % 4];
+            words[4 * k + n] = vw_join(halves);
+        }
+    }
+}
+
+static void words_f64(const gbs_philox_key *key, const gbs_philox_fixed *fixed, int64_t site,
+                      int64_t count, vq words[CHUNK])
+{
+    for (int64_t k = 0; 2 * k < count; k += ABREAST) {
+        vq word[ABREAST][4];
+        words_abreast(key, fixed, 1, site / 2 + k, word);
+        UNROLL for (int n = 0; n < ABREAST; ++n)
+        {
+            words[2 * (k + n)] = gbs_word53(word[n][0], word[n][1]);
+            words[2 * (k + n) + 1] = gbs_word53(word[n][2], word[n][3]);
+        }
+    }
+}
+
+/* `count` sites of one vector of chains, from `site` on. */
+ALWAYS_INLINE void chunk_f32(const gbs_philox_key *key, const gbs_philox_fixed fixed[V_HALVES],
+                             int64_t site, int64_t count, float *z, int64_t z_row)
+{
+    vw words[CHUNK];
+    vf radius2[CHUNK / 2], first, second;
+    words_f32(key, fixed, site, count, words);
+    for (int64_t k = 0; 2 * k < count; ++k)
+        radius2[k] = gbs_radius2_f32(words[2 * k]);
+    for (int64_t k = 0; 2 * k < count; ++k, z += 2 * z_row) {
+        gbs_polar_f32(radius2[k], words[2 * k + 1], &first, &second);
+        vf_store(z, first);
+        if (2 * k + 1 < count)
+            vf_store(z + z_row, second);
+    }
+}
+
+ALWAYS_INLINE void chunk_f64(const gbs_philox_key *key, const gbs_philox_fixed *fixed, int64_t site,
+                             int64_t count, double *z, int64_t z_row)
+{
+    vq words[CHUNK];
+    vd radius2[CHUNK / 2], low[CHUNK / 2], first, second;
+    words_f64(key, fixed, site, count, words);
+    for (int64_t k = 0; 2 * k < count; ++k)
+        radius2[k] = gbs_radius2_f64(words[2 * k], &low[k]);
+    for (int64_t k = 0; 2 * k < count; ++k, z += 2 * z_row) {
+        gbs_polar_f64(radius2[k], low[k], gbs_turn_f64(words[2 * k + 1]), &first, &second);
+        vd_store(z, first);
+        if (2 * k + 1 < count)
+            vd_store(z + z_row, second);
+    }
+}
+
+static int64_t chunk_at(const gbs_normals_job *job, int64_t site)
+{
+    const int64_t left = job->sites - site;
+    return left < CHUNK ? left : CHUNK;
+}
+
+static void normals_f32(const gbs_normals_job *job, int vectors)
+{
+    const gbs_philox_key key = gbs_philox_schedule(job->seed);
+    for (int u = 0; u < vectors; ++u) {
+        gbs_philox_fixed fixed[V_HALVES];
+        for (int h = 0; h < V_HALVES; ++h)
+            fixed[h] = fix_chains(job, &key, job->chain + u * VF_LANES + h, V_HALVES - 1);
+        float *const z = (float *)job->z + u * VF_LANES;
+        for (int64_t site = 0; site < job->sites; site += CHUNK)
+            chunk_f32(&key, fixed, site, chunk_at(job, site), z + site * job->z_row, job->z_row);
+    }
+}
+
+static void normals_f64(const gbs_normals_job *job, int vectors)
+{
+    const gbs_philox_key key = gbs_philox_schedule(job->seed);
+    for (int u = 0; u < vectors; ++u) {
+        const gbs_philox_fixed fixed = fix_chains(job, &key, job->chain + u * VD_LANES, 0);
+        double *const z = (double *)job->z + u * VD_LANES;
+        for (int64_t site = 0; site < job->sites; site += CHUNK)
+            chunk_f64(&key, &fixed, site, chunk_at(job, site), z + site * job->z_row, job->z_row);
+    }
+}
