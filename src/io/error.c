@@ -25,63 +25,26 @@ static void replace_control_characters(char *text)
     }
 }
 
-static gbs_io_status fail(gbs_io_error *error, gbs_io_status status, const char *path, int64_t line,
-                          int64_t byte, const char *format, va_list arguments)
+void gbs_io_explain(gbs_io_error *error, gbs_io_status status, const char *path, int64_t line,
+                    int64_t byte, const char *format, ...)
 {
     if (!error)
-        return status;
+        return;
     error->status = status;
     error->line = line;
     error->byte = byte;
     /* A path can fill the message; the number must still fit behind it. */
-    const int path_shown = (int)sizeof error->message / 2;
-    int used;
+    const size_t capacity = sizeof error->message;
+    int used = snprintf(error->message, capacity, "%.*s: ", (int)capacity / 2, path);
     if (line > 0)
-        used = snprintf(error->message, sizeof error->message, "%.*s: line %" PRId64 ": ",
-                        path_shown, path, line);
+        used +=
+            snprintf(error->message + used, capacity - (size_t)used, "line %" PRId64 ": ", line);
     else if (byte >= 0)
-        used = snprintf(error->message, sizeof error->message, "%.*s: byte %" PRId64 ": ",
-                        path_shown, path, byte);
-    else
-        used = snprintf(error->message, sizeof error->message, "%.*s: ", path_shown, path);
-    if (used >= 0)
-        vsnprintf(error->message + used, sizeof error->message - (size_t)used, format, arguments);
+        used +=
+            snprintf(error->message + used, capacity - (size_t)used, "byte %" PRId64 ": ", byte);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->message + used, capacity - (size_t)used, format, arguments);
+    va_end(arguments);
     replace_control_characters(error->message);
-    return status;
-}
-
-gbs_io_status gbs_io_fail(gbs_io_error *error, gbs_io_status status, const char *path,
-                          const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fail(error, status, path, 0, -1, format, arguments);
-    va_end(arguments);
-    return status;
-}
-
-gbs_io_status gbs_io_fail_line(gbs_io_error *error, gbs_io_status status, const char *path,
-                               int64_t line, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fail(error, status, path, line, -1, format, arguments);
-    va_end(arguments);
-    return status;
-}
-
-gbs_io_status gbs_io_fail_byte(gbs_io_error *error, gbs_io_status status, const char *path,
-                               int64_t byte, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fail(error, status, path, 0, byte, format, arguments);
-    va_end(arguments);
-    return status;
-}
-
-gbs_io_status gbs_io_fail_memory(gbs_io_error *error, const char *path, int64_t count, int64_t size)
-{
-    return gbs_io_fail(error, GBS_IO_MEMORY, path,
-                       "no memory for %" PRId64 " items of %" PRId64 " bytes", count, size);
 }

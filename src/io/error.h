@@ -24,21 +24,25 @@ typedef struct gbs_io_error {
 /* The program's exit code for a status: 0, 3 or 4 as listed above. */
 int gbs_io_exit_code(gbs_io_status status);
 
-/* Fills *error and returns `status`, so that callers write `return gbs_io_fail(...)`.  The
+/* Fills *error and gives `status`, so that callers write `return gbs_io_fail(...)`.  The
  * message becomes "PATH: TEXT", or "PATH: line LINE: TEXT" from gbs_io_fail_line and "PATH:
- * byte BYTE: TEXT" from gbs_io_fail_byte.  Control characters are replaced by '?', for the
- * text often quotes a damaged file.  error may be NULL. */
-gbs_io_status gbs_io_fail(gbs_io_error *error, gbs_io_status status, const char *path,
-                          const char *format, ...) __attribute__((format(printf, 4, 5)));
-gbs_io_status gbs_io_fail_line(gbs_io_error *error, gbs_io_status status, const char *path,
-                               int64_t line, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
-gbs_io_status gbs_io_fail_byte(gbs_io_error *error, gbs_io_status status, const char *path,
-                               int64_t byte, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+ * byte BYTE: TEXT" from gbs_io_fail_byte.  Macros, so that the compiler and its analyser see
+ * which status it is; status is evaluated twice. */
+#define gbs_io_fail(error, status, path, ...)                                                      \
+    (gbs_io_explain((error), (status), (path), 0, -1, __VA_ARGS__), (status))
+#define gbs_io_fail_line(error, status, path, line, ...)                                           \
+    (gbs_io_explain((error), (status), (path), (line), -1, __VA_ARGS__), (status))
+#define gbs_io_fail_byte(error, status, path, byte, ...)                                           \
+    (gbs_io_explain((error), (status), (path), 0, (byte), __VA_ARGS__), (status))
 
-/* gbs_io_fail for a refused allocation of count * size bytes. */
-gbs_io_status gbs_io_fail_memory(gbs_io_error *error, const char *path, int64_t count,
-                                 int64_t size);
+/* What they do with *error, which may be NULL.  Control characters are replaced by '?', for the
+ * text often quotes a damaged file. */
+void gbs_io_explain(gbs_io_error *error, gbs_io_status status, const char *path, int64_t line,
+                    int64_t byte, const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+/* The same for a refused allocation of count * size bytes. */
+#define gbs_io_fail_memory(error, path, count, size)                                               \
+    gbs_io_fail((error), GBS_IO_MEMORY, (path), "no memory for %lld items of %lld bytes",          \
+                (long long)(count), (long long)(size))
 
 #endif

@@ -50,10 +50,11 @@ gbs_io_status gbs_input_open(gbs_input *input, const char *path, gbs_io_error *e
     FILE *stream = fopen(path, "rb");
     struct stat about;
     if (!stream || fstat(fileno(stream), &about) != 0) {
-        gbs_io_fail(error, GBS_IO_FILE, path, "cannot be opened: %s", strerror(errno));
+        gbs_io_status status =
+            gbs_io_fail(error, GBS_IO_FILE, path, "cannot be opened: %s", strerror(errno));
         if (stream)
             fclose(stream);
-        return GBS_IO_FILE;
+        return status;
     }
     if (S_ISREG(about.st_mode)) {
         input->stream = stream;
@@ -125,8 +126,9 @@ static char *final_name(const char *path)
     struct stat about;
     if (lstat(path, &about) == 0 && S_ISLNK(about.st_mode))
         return realpath(path, NULL);
-    char *copy = malloc(strlen(path) + 1);
-    return copy ? strcpy(copy, path) : NULL;
+    size_t bytes = strlen(path) + 1;
+    char *copy = malloc(bytes);
+    return copy ? memcpy(copy, path, bytes) : NULL;
 }
 
 static gbs_io_status choose_names(gbs_output *output, const char *path, gbs_io_error *error)
@@ -166,13 +168,14 @@ gbs_io_status gbs_output_open(gbs_output *output, const char *path, gbs_io_error
     output->stream = file >= 0 ? fdopen(file, "w+b") : NULL;
     if (output->stream)
         return GBS_IO_OK;
-    gbs_io_fail(error, GBS_IO_WRITE, output->temporary, "cannot be created: %s", strerror(errno));
+    status = gbs_io_fail(error, GBS_IO_WRITE, output->temporary, "cannot be created: %s",
+                         strerror(errno));
     if (file >= 0)
         close(file);
     else /* not ours to remove */
         output->temporary[0] = 0;
     gbs_output_abandon(output);
-    return GBS_IO_WRITE;
+    return status;
 }
 
 int gbs_output_write_at(const gbs_output *output, const void *from, size_t bytes, int64_t offset)

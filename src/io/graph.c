@@ -277,7 +277,7 @@ static gbs_io_status list_gal(const words *w, const int64_t *at, const site_name
 static gbs_io_status read_gal(const words *w, int64_t first, gbs_graph_builder *builder)
 {
     size_t nodes = (size_t)builder->nodes;
-    int64_t *at = malloc(nodes * sizeof *at);
+    int64_t *at = calloc(nodes, sizeof *at);
     const char **name = malloc(nodes * sizeof *name);
     site_name *sorted = malloc(nodes * sizeof *sorted);
     gbs_io_status status = GBS_IO_OK;

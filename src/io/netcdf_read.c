@@ -12,7 +12,7 @@
 /* Values read at a time, where a draw of all chains is not more; and where the file is stored
  * in chunks of several draws, so that each is unpacked once. */
 #define BLOCK 131072
-#define CHUNKED_BLOCK (64 * BLOCK)
+#define CHUNKED_BLOCK (64 * (int64_t)BLOCK)
 
 typedef struct netcdf_reader {
     gbs_results_reader common;
@@ -125,13 +125,12 @@ static int label_axis(int group, int dim, gbs_axis *axis)
                              : read_number_labels(owner, variable, type, axis);
 }
 
-static int read_chain_numbers(netcdf_reader *r, int dim)
+static int read_chain_numbers(netcdf_reader *r, int dim, size_t length)
 {
     int owner, variable;
     nc_type type;
     if (!find_coordinate(r->posterior, dim, &owner, &variable, &type) || !is_number(type))
         return NC_NOERR;
-    size_t length = (size_t)r->common.chains;
     long long *numbers = malloc(length * sizeof *numbers);
     r->common.chain_number = malloc(length * sizeof *r->common.chain_number);
     int code = numbers && r->common.chain_number ? nc_get_var_longlong(owner, variable, numbers)
@@ -170,34 +169,60 @@ static gbs_io_status check_encoding(const netcdf_reader *r, gbs_variable *v, nc_
     return GBS_IO_OK;
 }
 
-/* Lengths of all dimensions of *v, and the labels of its own. */
+static gbs_io_status read_length(const netcdf_reader *r, const gbs_variable *v, int dim,
+                                 int64_t *length, gbs_io_error *error)
+{
+    size_t it = 0;
+    int code = nc_inq_dimlen(r->posterior, dim, &it);
+    if (code)
+        return fail_read(r, v->name, code, error);
+    *length = it <= (size_t)(INT64_MAX / 16) ? (int64_t)it : 0;
+    if (*length > 0)
+        return GBS_IO_OK;
+    return gbs_io_fail(error, GBS_IO_CONTENT, r->common.path,
+                       "posterior/%s has a dimension of length %zu", v->name, it);
+}
+
+/* One of the variable's own axes: its length, its labels, its part in the size. */
+static gbs_io_status read_axis(const netcdf_reader *r, gbs_variable *v, int axis, int dim,
+                               gbs_io_error *error)
+{
+    int64_t length = 1;
+    gbs_io_status status = read_length(r, v, dim, &length, error);
+    if (status)
+        return status;
+    if (length > INT64_MAX / 16 / v->size)
+        return gbs_io_fail(error, GBS_IO_CONTENT, r->common.path,
+                           "posterior/%s has more elements than can be counted", v->name);
+    v->axis[axis].length = length;
+    v->size *= length;
+    int code = label_axis(r->posterior, dim, &v->axis[axis]);
+    return code ? fail_read(r, v->name, code, error) : GBS_IO_OK;
+}
+
 static gbs_io_status read_shape(netcdf_reader *r, gbs_variable *v, const int *dims,
                                 gbs_io_error *error)
 {
-    int64_t length[NC_MAX_VAR_DIMS];
-    int code = NC_NOERR;
-    for (int i = 0; !code && i < v->axes + 2; i++) {
-        size_t it = 0;
-        code = nc_inq_dimlen(r->posterior, dims[i], &it);
-        if (!code && (it == 0 || it > (size_t)(INT64_MAX / 16)))
-            return gbs_io_fail(error, GBS_IO_CONTENT, r->common.path,
-                               "posterior/%s has a dimension of length %zu", v->name, it);
-        length[i] = (int64_t)it;
+    int64_t chains = 1, draws = 1;
+    gbs_io_status status = read_length(r, v, dims[0], &chains, error);
+    if (!status)
+        status = read_length(r, v, dims[1], &draws, error);
+    for (int axis = 0; !status && axis < v->axes; axis++)
+        status = read_axis(r, v, axis, dims[axis + 2], error);
+    if (status)
+        return status;
+    if (r->common.chains == 0) {
+        r->common.chains = chains;
+        r->common.draws = draws;
+        int code = read_chain_numbers(r, dims[0], (size_t)chains);
+        return code ? fail_read(r, "the coordinate chain", code, error) : GBS_IO_OK;
     }
-    for (int i = 0; !code && i < v->axes; i++) {
-        v->axis[i].length = length[i + 2];
-        if (v->axis[i].length > INT64_MAX / 16 / v->size)
-            return gbs_io_fail(error, GBS_IO_CONTENT, r->common.path,
-                               "posterior/%s has more elements than can be counted", v->name);
-        v->size *= v->axis[i].length;
-        code = label_axis(r->posterior, dims[i + 2], &v->axis[i]);
-    }
-    if (!code && r->common.chains == 0) {
-        r->common.chains = length[0];
-        r->common.draws = length[1];
-        code = read_chain_numbers(r, dims[0]);
-    }
-    return code ? fail_read(r, v->name, code, error) : GBS_IO_OK;
+    if (chains == r->common.chains && draws == r->common.draws)
+        return GBS_IO_OK;
+    return gbs_io_fail(error, GBS_IO_CONTENT, r->common.path,
+                       "posterior/%s has %" PRId64 " chains of %" PRId64
+                       " draws, other variables %" PRId64 " of %" PRId64,
+                       v->name, chains, draws, r->common.chains, r->common.draws);
 }
 
 /* Adds variable `id` if its first dimensions are chain and draw. */

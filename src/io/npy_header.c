@@ -178,7 +178,8 @@ static gbs_io_status parse_entry(parser *p, int *seen, gbs_npy_header *out)
     if (status)
         return status;
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        if ((size_t)length != strlen(table[i].name) || strncmp(name, table[i].name, (size_t)length))
+        if ((size_t)length != strlen(table[i].name) ||
+            strncmp(name, table[i].name, (size_t)length) != 0)
             continue;
         if (*seen & table[i].key)
             break;
@@ -249,7 +250,7 @@ static gbs_io_status read_preamble(gbs_input *input, int64_t *start, gbs_npy_hea
     gbs_io_status status = gbs_input_read(input, 0, head, known, error);
     if (status)
         return status;
-    if (memcmp(head, GBS_NPY_MAGIC, GBS_NPY_MAGIC_BYTES))
+    if (memcmp(head, GBS_NPY_MAGIC, GBS_NPY_MAGIC_BYTES) != 0)
         return gbs_io_fail(error, GBS_IO_CONTENT, input->path, "is not an .npy file");
     int version = head[6];
     if (known > 7 && (version < 1 || version > 3 || head[7] != 0))

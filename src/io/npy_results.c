@@ -124,7 +124,8 @@ static gbs_io_status read_range(gbs_results_reader *reader, const gbs_variable *
                                 int64_t first, int64_t n, double *out, gbs_io_error *error)
 {
     npy_reader *r = (npy_reader *)reader;
-    const range want = {first, n, out};
+    range want = {first, n, NULL};
+    want.out = out;
     int64_t dim = variable->size, rows = reader->chains * reader->draws;
     if (r->header.fortran_order)
         return read_run(r, first * rows, n * rows, &want, error);

@@ -113,8 +113,9 @@ void gbs_results_abandon(gbs_results_writer *writer)
 
 char *gbs_results_copy_text(const char *text)
 {
-    char *copy = malloc(strlen(text) + 1);
-    return copy ? strcpy(copy, text) : NULL;
+    size_t bytes = strlen(text) + 1;
+    char *copy = malloc(bytes);
+    return copy ? memcpy(copy, text, bytes) : NULL;
 }
 
 gbs_variable *gbs_results_add_variable(gbs_results_reader *reader, const char *name, int axes)

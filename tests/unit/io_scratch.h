@@ -59,10 +59,12 @@ static int scratch_close(void **state)
     return rmdir(scratch_directory);
 }
 
-/* Writes a whole file and returns its path. */
+/* Writes a whole file and returns its path.  An old one is removed first: some file systems
+ * flush a file to the disk when it is cut to nothing and written again. */
 static inline const char *scratch_file(const char *name, const void *bytes, size_t count)
 {
     const char *path = scratch_path(name);
+    remove(path);
     FILE *stream = fopen(path, "wb");
     assert_non_null(stream);
     assert_int_equal(fwrite(bytes, 1, count, stream), count);
