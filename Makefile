@@ -37,7 +37,8 @@ packages:
 packages-clang packages-install packages-python packages-lint packages-coverage packages-bench: packages-%:
 	@$(INSTALL_PACKAGES) build $*
 
-demo: build
+demo: packages
+	@$(call BUILD,release) --target gibbsite
 	@tools/demo.sh $(GIBBSITE)
 
 test: build
