@@ -27,8 +27,8 @@ enum { NORMAL_COST = 20, DIVISION_COST = 4 };
 static void weigh(facts *f)
 {
     const double n = (double)f->dim;
-    f->gibbs_cost = fmax(f->tau, 1) * (n * (n - 1) + NORMAL_COST * n);
-    f->exact_cost = n * (n - 1) / 2 + (NORMAL_COST + DIVISION_COST) * n;
+    f->gibbs_cost = fmax(f->tau, 1) * (n * (n - 1) + (double)NORMAL_COST * n);
+    f->exact_cost = n * (n - 1) / 2 + (double)(NORMAL_COST + DIVISION_COST) * n;
 }
 
 static const char *advice(const facts *f)

@@ -439,7 +439,7 @@ static void check_far_mean(gbs_context *ctx, double w)
         c[i] = (double)row[0];
         unrounded[i] = (double)(float)t;
         /* c is rounded once to float, after D fused steps in double */
-        own[i] = fabs(c[i]) * (double)FLT_EPSILON / 2 + SITES * 0x1p-53 * size;
+        own[i] = fabs(c[i]) * (double)FLT_EPSILON / 2 + (double)SITES * 0x1p-53 * size;
     }
     long double *const inverse = wide_inverse(system, SITES);
     double bound = 0;

@@ -333,7 +333,7 @@ static void small_calls_follow_the_formula(void **unused)
         closeness_add(&c, k, r * sin(angle), sine);
         same += (r * cos(angle) == cosine) + (r * sin(angle) == sine);
     }
-    printf("  %.2f %% have this C library's bits\n", 50.0 * (double)same / COUNT);
+    printf("  %.2f %% have this C library's bits\n", 50.0 * (double)same / (double)COUNT);
     assert_true(closeness_end(&c));
 }
 

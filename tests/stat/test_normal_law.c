@@ -176,7 +176,7 @@ static void bin_edges(double edge[BINS - 1])
         double low = -10, high = 10;
         for (int step = 0; step < 80; ++step) {
             const double middle = (low + high) / 2;
-            if (erfc(-middle / sqrt(2.0)) / 2 < (double)k / BINS)
+            if (erfc(-middle / sqrt(2.0)) / 2 < (double)k / (double)BINS)
                 low = middle;
             else
                 high = middle;
@@ -206,8 +206,8 @@ static void test_bins(void **state)
         verdict v =
             verdict_start(type == GBS_F32 ? "float, 64 equal bins" : "double, 64 equal bins");
         for (int k = 0; k < BINS; ++k)
-            verdict_add(&v, 1.0 / BINS, (double)bins[k] / count,
-                        sqrt((1.0 / BINS) * (1 - 1.0 / BINS) / count));
+            verdict_add(&v, 1.0 / (double)BINS, (double)bins[k] / count,
+                        sqrt((1.0 / (double)BINS) * (1 - 1.0 / (double)BINS) / count));
         verdict_end(&v);
         close_source(&s);
     }
