@@ -210,6 +210,22 @@ void gbs_torch_cpu_randn_f64(gbs_torch_cpu *generator, int64_t n, double *out, i
 
 /* ---- the state in torch's bytes, little endian ---- */
 
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+
+static inline void put(unsigned char *state, int at, int bytes, uint64_t value)
+{
+    memcpy(state + at, &value, (size_t)bytes);
+}
+
+static inline uint64_t get(const unsigned char *state, int at, int bytes)
+{
+    uint64_t value = 0;
+    memcpy(&value, state + at, (size_t)bytes);
+    return value;
+}
+
+#else
+
 static void put(unsigned char *state, int at, int bytes, uint64_t value)
 {
     for (int k = 0; k < bytes; k++)
@@ -223,6 +239,8 @@ static uint64_t get(const unsigned char *state, int at, int bytes)
         value |= (uint64_t)state[at + k] << (8 * k);
     return value;
 }
+
+#endif
 
 void gbs_torch_cpu_get_state(const gbs_torch_cpu *generator, unsigned char *state)
 {
