@@ -298,7 +298,8 @@ GBS_API gbs_sampler_spec gbs_sampler_spec_default(void);
  * Owns: *out is the caller's; it keeps a reference to the model and uses ctx (allocator and
  * message) until destroyed.
  * Fails: ARGUMENT, MEMORY, LIMIT (sites, chains or sweeps beyond the stream), NOT_FINITE (a
- * coefficient does not fit in T: the message names the site), STATE (torch_state).
+ * coefficient, or a start or draw about the mean, does not fit in T: the message names the
+ * site), STATE (torch_state).
  * Threads: one thread at a time per sampler; samplers of one model may run in parallel, each
  * with its own context. */
 GBS_API gbs_status gbs_sampler_create(gbs_context *ctx, gbs_model *model,

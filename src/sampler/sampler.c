@@ -333,7 +333,8 @@ static gbs_status check_sink(const gbs_sampler *sampler, int64_t draws, int64_t 
     if (sink == NULL)
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "sink: NULL");
     if (draws < 0 || thin < 1 || __builtin_mul_overflow(draws, thin, &sweeps))
-        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "draws: %lld, thin: %lld; at least 0 and 1",
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                        "draws: %lld, thin: %lld; at least 0 and 1, and together below 2^63",
                         (long long)draws, (long long)thin);
     if (sampler->method == GBS_METHOD_EXACT && thin != 1)
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
