@@ -12,6 +12,16 @@
 extern "C" {
 #endif
 
+/* The kernels.  AUTO takes the fastest for the shape, from a measured table (bench/NOTES.md); the
+ * others are there for tests and benchmarks.  All give the same bits. */
+typedef enum gbs_cuda_kernel {
+    GBS_CUDA_KERNEL_AUTO = 0,
+    GBS_CUDA_KERNEL_LANES = 1,   /* lanes share a chain: few chains, one sweep; dim <= 128 */
+    GBS_CUDA_KERNEL_THREADS = 2, /* chains in registers: native stream, dim <= 16 */
+    GBS_CUDA_KERNEL_SHARED = 3,  /* chains in shared memory: native stream, dim <= 128 (96) */
+    GBS_CUDA_KERNEL_TILES = 4    /* tiles of chains and rows: any dim; needs a workspace */
+} gbs_cuda_kernel;
+
 /* What a launch needs besides the sweep itself. */
 typedef struct gbs_cuda_launch {
     void *stream;                  /* a cudaStream_t; NULL is the legacy default stream */
@@ -22,10 +32,15 @@ typedef struct gbs_cuda_launch {
      * spec.torch_offset. */
     const uint64_t *device_seed;
     const uint64_t *device_offset;
+    gbs_cuda_kernel kernel; /* AUTO */
 } gbs_cuda_launch;
 
+/* OK if the current device can run the kernels; else UNAVAILABLE and why. */
+GBS_API gbs_status gbs_cuda_available(char *message, size_t message_bytes);
+
 /* Device memory that the call needs beside its arrays; often 0.  Fails: ARGUMENT. */
-GBS_API gbs_status gbs_cuda_sweep_workspace(const gbs_sweep_spec *spec, size_t *bytes);
+GBS_API gbs_status gbs_cuda_sweep_workspace(const gbs_sweep_spec *spec, gbs_cuda_kernel kernel,
+                                            size_t *bytes);
 
 /* gbs_sweep on the current device: precision, location, x, out, kept and noise are device
  * arrays.  TORCH_CPU is not available here.
@@ -34,8 +49,8 @@ GBS_API gbs_status gbs_cuda_sweep_workspace(const gbs_sweep_spec *spec, size_t *
 GBS_API gbs_status gbs_cuda_sweep(const gbs_sweep_spec *spec, const gbs_cuda_launch *launch,
                                   char *message, size_t message_bytes);
 
-/* The kernel that gbs_cuda_sweep takes for a shape, e.g. "sweep_lanes_f32". */
-GBS_API const char *gbs_cuda_sweep_kernel(const gbs_sweep_spec *spec);
+/* The kernel's name for a shape, e.g. "sweep_lanes_f32". */
+GBS_API const char *gbs_cuda_sweep_kernel(const gbs_sweep_spec *spec, gbs_cuda_kernel kernel);
 
 #ifdef __cplusplus
 }

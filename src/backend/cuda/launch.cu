@@ -1,0 +1,381 @@
+/* gbs_cuda_sweep: checks, the choice of a kernel, the launch.  Nothing here allocates or waits. */
+#include "backend/cuda/kernels.cuh"
+#include "backend/cuda/tiles.cuh"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* From this many chains on, threads that own chains beat lanes that share one: at D = 32 on an
+ * H200 lanes do 119 Gsites/s, the others 81 at 32,768 chains and 160 at 65,536. */
+#define MANY_CHAINS 49152
+#define THREADS_DIM 16
+#define LANES_DIM 128
+#define MAX_GRID 2147483647LL
+
+static gbs_status refuse(char *message, size_t bytes, gbs_status status, const char *format, ...)
+{
+    if (message != NULL && bytes > 0) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(message, bytes, format, arguments);
+        va_end(arguments);
+    }
+    return status;
+}
+
+/* Can this kernel take the shape at all? */
+static int fits(gbs_cuda_kernel kernel, const gbs_sweep_spec *spec)
+{
+    const int f32 = spec->type == GBS_F32, native = spec->stream == GBS_STREAM_NATIVE;
+    switch (kernel) {
+    case GBS_CUDA_KERNEL_LANES: return spec->dim <= LANES_DIM;
+    case GBS_CUDA_KERNEL_THREADS: return native && spec->dim <= THREADS_DIM;
+    case GBS_CUDA_KERNEL_SHARED:
+        return native && spec->dim <= (f32 ? GBS_CUDA_SHARED_DIM_F32 : GBS_CUDA_SHARED_DIM_F64);
+    case GBS_CUDA_KERNEL_TILES: return 1;
+    default: return 0;
+    }
+}
+
+static gbs_cuda_kernel choose(const gbs_sweep_spec *spec)
+{
+    const int64_t chains = spec->groups * spec->chains;
+    if (chains >= MANY_CHAINS && fits(GBS_CUDA_KERNEL_THREADS, spec))
+        return GBS_CUDA_KERNEL_THREADS;
+    if (chains >= MANY_CHAINS && fits(GBS_CUDA_KERNEL_SHARED, spec))
+        return GBS_CUDA_KERNEL_SHARED;
+    return spec->dim <= LANES_DIM ? GBS_CUDA_KERNEL_LANES : GBS_CUDA_KERNEL_TILES;
+}
+
+extern "C" const char *gbs_cuda_sweep_kernel(const gbs_sweep_spec *spec, gbs_cuda_kernel kernel)
+{
+    static const char *const names[][2] = {{"auto", "auto"},
+                                           {"sweep_lanes_f32", "sweep_lanes_f64"},
+                                           {"sweep_threads_f32", "sweep_threads_f64"},
+                                           {"sweep_shared_f32", "sweep_shared_f64"},
+                                           {"sweep_tiles_f32", "sweep_tiles_f64"}};
+    return names[kernel != GBS_CUDA_KERNEL_AUTO ? kernel : choose(spec)][spec->type == GBS_F64];
+}
+
+static size_t element_size(const gbs_sweep_spec *spec)
+{
+    return spec->type == GBS_F32 ? sizeof(float) : sizeof(double);
+}
+
+static int pass_count(const gbs_sweep_spec *spec)
+{
+    return spec->order == GBS_ORDER_SYMMETRIC ? 2 : 1;
+}
+
+/* ---- workspace of the tiled kernel ---- */
+
+typedef struct tile_layout {
+    size_t packed[2], scale, centre, state, bytes; /* offsets, and all of it */
+} tile_layout;
+
+static size_t up_to_256(size_t bytes)
+{
+    return (bytes + 255) / 256 * 256;
+}
+
+static int64_t padded_dim(const gbs_sweep_spec *spec)
+{
+    const int64_t rows = gbs_cuda_tile_rows(spec->type, spec->dim);
+    return (spec->dim + rows - 1) / rows * rows;
+}
+
+static int64_t tile_blocks(const gbs_sweep_spec *spec)
+{
+    return (spec->chains + TILE_CHAINS - 1) / TILE_CHAINS;
+}
+
+static tile_layout lay_out_tiles(const gbs_sweep_spec *spec)
+{
+    const size_t size = element_size(spec), padded = (size_t)padded_dim(spec),
+                 groups = (size_t)spec->groups;
+    const size_t matrix = up_to_256(groups * padded * padded * size);
+    const size_t vector = up_to_256(groups * (size_t)spec->dim * size);
+    const int forward = spec->order != GBS_ORDER_BACKWARD,
+              backward = spec->order != GBS_ORDER_FORWARD;
+    tile_layout layout;
+    layout.packed[0] = 0;
+    layout.packed[1] = forward ? matrix : 0;
+    layout.scale = (size_t)(forward + backward) * matrix;
+    layout.centre = layout.scale + vector;
+    layout.state = layout.centre + vector;
+    layout.bytes =
+        layout.state + up_to_256(groups * (size_t)tile_blocks(spec) * padded * TILE_CHAINS * size);
+    return layout;
+}
+
+/* ---- checks ---- */
+
+static gbs_status check(const gbs_sweep_spec *spec, char *message, size_t bytes)
+{
+    if (spec == NULL)
+        return refuse(message, bytes, GBS_ERROR_ARGUMENT, "spec: NULL");
+    if (spec->type != GBS_F32 && spec->type != GBS_F64)
+        return refuse(message, bytes, GBS_ERROR_ARGUMENT, "type: %d is neither GBS_F32 nor GBS_F64",
+                      (int)spec->type);
+    if (spec->groups < 1 || spec->chains < 0 || spec->dim < 1 || spec->dim > (1 << 20))
+        return refuse(
+            message, bytes, GBS_ERROR_ARGUMENT,
+            "groups: %lld, chains: %lld, dim: %lld; at least 1, 0 and 1, dim at most 2^20",
+            (long long)spec->groups, (long long)spec->chains, (long long)spec->dim);
+    if (spec->sweeps < 0 || spec->keep_every < 0 || spec->first_sweep < 0 || spec->first_chain < 0)
+        return refuse(message, bytes, GBS_ERROR_ARGUMENT,
+                      "sweeps: %lld, keep_every: %lld, first_sweep: %lld, first_chain: %lld; none "
+                      "may be negative",
+                      (long long)spec->sweeps, (long long)spec->keep_every,
+                      (long long)spec->first_sweep, (long long)spec->first_chain);
+    if (spec->order < GBS_ORDER_FORWARD || spec->order > GBS_ORDER_SYMMETRIC)
+        return refuse(message, bytes, GBS_ERROR_ARGUMENT,
+                      "order: %d is not forward, backward or symmetric", (int)spec->order);
+    if (!(spec->omega > 0.0 && spec->omega < 2.0))
+        return refuse(message, bytes, GBS_ERROR_ARGUMENT, "omega: %.17g is not in (0, 2)",
+                      spec->omega);
+    if (spec->stream != GBS_STREAM_NATIVE && spec->stream != GBS_STREAM_GIVEN &&
+        spec->stream != GBS_STREAM_TORCH_CUDA)
+        return refuse(message, bytes, GBS_ERROR_ARGUMENT,
+                      "stream: %d is not native, given or torch-cuda", (int)spec->stream);
+    if (spec->stream == GBS_STREAM_TORCH_CUDA) {
+        if (spec->groups * spec->chains > ((int64_t)1 << 29))
+            return refuse(message, bytes, GBS_ERROR_LIMIT,
+                          "chains: %lld, but the torch-cuda stream takes at most 2^29",
+                          (long long)(spec->groups * spec->chains));
+        if (spec->cuda_multiprocessors < 1 || spec->cuda_threads_per_multiprocessor < 256)
+            return refuse(
+                message, bytes, GBS_ERROR_ARGUMENT,
+                "cuda_multiprocessors: %d, cuda_threads_per_multiprocessor: %d; at least 1 and 256",
+                (int)spec->cuda_multiprocessors, (int)spec->cuda_threads_per_multiprocessor);
+    }
+    const int64_t last_chain = (int64_t)1 << 40, last_sweep = ((int64_t)1 << 48) / pass_count(spec);
+    if (spec->groups * spec->chains > last_chain - spec->first_chain ||
+        spec->sweeps > last_sweep - spec->first_sweep)
+        return refuse(message, bytes, GBS_ERROR_LIMIT,
+                      "chains up to %lld or sweeps up to %lld are beyond what the stream numbers",
+                      (long long)(spec->first_chain + spec->groups * spec->chains),
+                      (long long)(spec->first_sweep + spec->sweeps));
+    if (spec->groups > 65535 && spec->dim > LANES_DIM)
+        return refuse(message, bytes, GBS_ERROR_LIMIT,
+                      "groups: %lld, but at most 65535 of more than %d sites",
+                      (long long)spec->groups, LANES_DIM);
+    return GBS_OK;
+}
+
+static gbs_status check_pointers(const gbs_sweep_spec *spec, char *message, size_t bytes)
+{
+    const char *missing = spec->precision == NULL ? "precision"
+                          : spec->x == NULL       ? "x"
+                          : spec->out == NULL     ? "out"
+                          : spec->location == NULL && spec->location_kind != GBS_LOCATION_ZERO
+                              ? "location"
+                          : spec->kept == NULL && spec->keep_every > 0              ? "kept"
+                          : spec->noise == NULL && spec->stream == GBS_STREAM_GIVEN ? "noise"
+                                                                                    : NULL;
+    if (missing != NULL)
+        return refuse(message, bytes, GBS_ERROR_ARGUMENT, "%s: NULL", missing);
+    return GBS_OK;
+}
+
+/* ---- arguments ---- */
+
+static uint64_t torch_threads(const gbs_sweep_spec *spec)
+{
+    const uint64_t n = (uint64_t)(spec->groups * spec->chains);
+    const uint64_t most = (uint64_t)spec->cuda_multiprocessors *
+                          ((uint64_t)spec->cuda_threads_per_multiprocessor / 256);
+    const uint64_t blocks = (n + 255) / 256;
+    return 256 * (blocks < most ? blocks : most);
+}
+
+static void set_strides(int64_t to[3], const int64_t from[3], const gbs_sweep_spec *spec)
+{
+    memcpy(to, from, 3 * sizeof to[0]);
+    if (from[0] == 0 && from[1] == 0 && from[2] == 0) {
+        to[2] = 1;
+        to[1] = spec->dim;
+        to[0] = spec->chains * spec->dim;
+    }
+}
+
+static gbs_sweep_args arguments_of(const gbs_sweep_spec *spec, const gbs_cuda_launch *launch)
+{
+    gbs_sweep_args a;
+    memset(&a, 0, sizeof a);
+    a.groups = spec->groups;
+    a.chains = spec->chains;
+    a.dim = spec->dim;
+    a.precision = spec->precision;
+    a.precision_group_stride = spec->precision_group_stride;
+    a.precision_row_stride =
+        spec->precision_row_stride != 0 ? spec->precision_row_stride : spec->dim;
+    a.location = spec->location;
+    a.location_group_stride = spec->location_group_stride;
+    a.location_kind = spec->location_kind;
+    a.omega = spec->omega;
+    a.relaxed = spec->omega != 1.0;
+    a.x = spec->x;
+    a.out = spec->out;
+    set_strides(a.x_stride, spec->x_stride, spec);
+    set_strides(a.out_stride, spec->out_stride, spec);
+    a.sweeps = spec->sweeps;
+    a.passes = pass_count(spec);
+    a.first_direction = spec->order == GBS_ORDER_BACKWARD ? -1 : 1;
+    a.keep_every = spec->keep_every;
+    a.kept = spec->kept;
+    a.noise.kind = spec->stream;
+    for (uint32_t round = 0; round < 10; ++round) {
+        a.noise.key[round][0] = (uint32_t)spec->seed + round * 0x9E3779B9u;
+        a.noise.key[round][1] = (uint32_t)(spec->seed >> 32) + round * 0xBB67AE85u;
+    }
+    a.noise.device_seed = launch->device_seed;
+    a.noise.device_offset = launch->device_offset;
+    a.noise.call_elements = spec->groups * spec->chains;
+    a.noise.first_pass = (uint64_t)spec->first_sweep * (uint64_t)a.passes;
+    a.noise.first_chain = (uint64_t)spec->first_chain;
+    a.noise.given = spec->noise;
+    if (spec->stream == GBS_STREAM_TORCH_CUDA && a.noise.call_elements > 0) {
+        const uint64_t threads = torch_threads(spec), unroll = spec->type == GBS_F32 ? 4 : 2;
+        a.noise.torch_offset = spec->torch_offset;
+        a.noise.call_threads = (uint32_t)threads;
+        a.noise.call_advance = 4 * (((uint64_t)a.noise.call_elements - 1) / (threads * unroll) + 1);
+    }
+    return a;
+}
+
+/* ---- launches ---- */
+
+static gbs_status from_cuda(cudaError_t error, const char *what, char *message, size_t bytes)
+{
+    if (error == cudaSuccess)
+        return GBS_OK;
+    return refuse(message, bytes, GBS_ERROR_UNAVAILABLE, "%s: CUDA says %s (%s)", what,
+                  cudaGetErrorName(error), cudaGetErrorString(error));
+}
+
+static gbs_status launch_instance(const gbs_cuda_instance *instance, const gbs_sweep_args *a,
+                                  cudaStream_t stream, char *message, size_t bytes)
+{
+    const int64_t blocks = a->groups * ((a->chains + instance->chains - 1) / instance->chains);
+    if (blocks > MAX_GRID)
+        return refuse(message, bytes, GBS_ERROR_LIMIT, "chains: %lld are too many for one launch",
+                      (long long)(a->groups * a->chains));
+    if (instance->shared_bytes > 48 * 1024) {
+        const cudaError_t error = cudaFuncSetAttribute((const void *)instance->kernel,
+                                                       cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                       (int)instance->shared_bytes);
+        if (error != cudaSuccess)
+            return from_cuda(error, "shared memory", message, bytes);
+    }
+    instance
+        ->kernel<<<(unsigned)blocks, (unsigned)instance->threads, instance->shared_bytes, stream>>>(
+            *a);
+    return from_cuda(cudaGetLastError(), "launch", message, bytes);
+}
+
+static gbs_status launch_tiles(const gbs_sweep_spec *spec, const gbs_cuda_launch *launch,
+                               const gbs_sweep_args *a, char *message, size_t bytes)
+{
+    const tile_layout layout = lay_out_tiles(spec);
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    const int rows = gbs_cuda_tile_rows(spec->type, spec->dim);
+    char *const base = (char *)launch->workspace;
+    if (base == NULL || launch->workspace_bytes < layout.bytes)
+        return refuse(message, bytes, GBS_ERROR_ARGUMENT,
+                      "workspace: %zu bytes at %p, but %zu are needed", launch->workspace_bytes,
+                      launch->workspace, layout.bytes);
+    gbs_tile_args t;
+    memset(&t, 0, sizeof t);
+    t.packed[0] = base + layout.packed[0];
+    t.packed[1] = base + layout.packed[1];
+    t.scale = base + layout.scale;
+    t.centre = base + layout.centre;
+    t.state = base + layout.state;
+    t.padded_dim = padded_dim(spec);
+    t.packed_group_stride = t.padded_dim * t.padded_dim;
+    t.vector_group_stride = spec->dim;
+    for (int backward = 0; backward < 2; ++backward) {
+        if ((backward ? GBS_ORDER_FORWARD : GBS_ORDER_BACKWARD) == spec->order)
+            continue;
+        const cudaError_t error =
+            gbs_cuda_pack_tiles(spec->type, a, &t, rows, (void *)t.packed[backward],
+                                (void *)t.scale, (void *)t.centre, backward, stream);
+        if (error != cudaSuccess)
+            return from_cuda(error, "packing", message, bytes);
+    }
+    const gbs_tile_instance instance = gbs_cuda_tiles(spec->type, spec->stream, rows);
+    const cudaError_t error = cudaFuncSetAttribute((const void *)instance.kernel,
+                                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                   (int)instance.shared_bytes);
+    if (error != cudaSuccess)
+        return from_cuda(error, "shared memory", message, bytes);
+    instance.kernel<<<(unsigned)(spec->groups * tile_blocks(spec)), (unsigned)instance.threads,
+                      instance.shared_bytes, stream>>>(*a, t);
+    return from_cuda(cudaGetLastError(), "launch", message, bytes);
+}
+
+extern "C" gbs_status gbs_cuda_available(char *message, size_t message_bytes)
+{
+    int device = 0, major = 0;
+    gbs_status status = from_cuda(cudaGetDevice(&device), "device", message, message_bytes);
+    if (status == GBS_OK)
+        status =
+            from_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+                      "device", message, message_bytes);
+    if (status == GBS_OK && major < 8)
+        status =
+            refuse(message, message_bytes, GBS_ERROR_UNAVAILABLE,
+                   "device %d: compute capability %d.x, but 8.0 or later is needed", device, major);
+    return status;
+}
+
+extern "C" gbs_status gbs_cuda_sweep_workspace(const gbs_sweep_spec *spec, gbs_cuda_kernel kernel,
+                                               size_t *bytes)
+{
+    const gbs_status status = check(spec, NULL, 0);
+    if (bytes == NULL)
+        return GBS_ERROR_ARGUMENT;
+    *bytes = 0;
+    if (status == GBS_OK &&
+        (kernel != GBS_CUDA_KERNEL_AUTO ? kernel : choose(spec)) == GBS_CUDA_KERNEL_TILES)
+        *bytes = lay_out_tiles(spec).bytes;
+    return status;
+}
+
+extern "C" gbs_status gbs_cuda_sweep(const gbs_sweep_spec *spec, const gbs_cuda_launch *launch,
+                                     char *message, size_t message_bytes)
+{
+    gbs_cuda_launch plain;
+    memset(&plain, 0, sizeof plain);
+    const gbs_cuda_launch *const how = launch != NULL ? launch : &plain;
+    gbs_status status = check(spec, message, message_bytes);
+    if (status == GBS_OK && spec->groups * spec->chains > 0)
+        status = check_pointers(spec, message, message_bytes);
+    if (status != GBS_OK || spec->groups * spec->chains == 0)
+        return status;
+    const gbs_sweep_args a = arguments_of(spec, how);
+    const cudaStream_t stream = (cudaStream_t)how->stream;
+    const gbs_cuda_kernel kernel = how->kernel != GBS_CUDA_KERNEL_AUTO ? how->kernel : choose(spec);
+    if (!fits(kernel, spec))
+        return refuse(message, message_bytes, GBS_ERROR_ARGUMENT,
+                      "kernel: %d does not take dim %lld and stream %d", (int)kernel,
+                      (long long)spec->dim, (int)spec->stream);
+    const int f32 = spec->type == GBS_F32;
+    gbs_cuda_instance instance;
+    switch (kernel) {
+    case GBS_CUDA_KERNEL_THREADS:
+        instance = f32 ? gbs_cuda_threads_f32(spec->dim) : gbs_cuda_threads_f64(spec->dim);
+        break;
+    case GBS_CUDA_KERNEL_SHARED:
+        instance = f32 ? gbs_cuda_shared_f32(spec->dim) : gbs_cuda_shared_f64(spec->dim);
+        break;
+    case GBS_CUDA_KERNEL_LANES:
+        instance = f32 ? gbs_cuda_lanes_f32(spec->dim, spec->stream)
+                       : gbs_cuda_lanes_f64(spec->dim, spec->stream);
+        break;
+    default: return launch_tiles(spec, how, &a, message, message_bytes);
+    }
+    return launch_instance(&instance, &a, stream, message, message_bytes);
+}
