@@ -12,7 +12,8 @@ GIBBSITE = build/release/cli/gibbsite
 BUILD = cmake --preset $(1) && cmake --build --preset $(1) --parallel $(JOBS)
 
 .PHONY: help build demo test bench install clean \
-        test-clang test-asan test-tsan test-install test-python test-all coverage lint format
+        test-clang test-asan test-tsan test-install test-python test-cuda test-all coverage lint format \
+        gpu-build gpu-test gpu-bench
 
 build: packages
 	@$(call BUILD,release)
@@ -28,6 +29,8 @@ help:
 	@echo 'make test-tsan     the tests with threads under ThreadSanitizer'
 	@echo 'make test-install  install into a scratch folder and build programs against that copy'
 	@echo 'make test-python   compare with PyTorch and ArviZ in .venv (downloads them)'
+	@echo 'make test-cuda     build the CUDA library (needs nvcc) and test what needs no GPU'
+	@echo 'make gpu-test      all tests on this machine'"'"'s GPU; make gpu-bench: its speed'
 	@echo 'make test-all      all of the tests above, as .ci/run does'
 	@echo 'make coverage      line coverage of the tests; make lint: clang-format and clang-tidy'
 
@@ -59,6 +62,19 @@ test-install: packages-install
 test-python: packages-python
 	@$(call BUILD,release)
 	@tools/test_python.sh
+
+test-cuda:
+	@tools/test_cuda.sh $(JOBS)
+
+# These need only gcc, CMake, nvcc, and for the op Python with torch; no package is installed.
+gpu-build:
+	@$(call BUILD,cuda)
+
+gpu-test: gpu-build
+	@tools/test_gpu.sh build/cuda
+
+gpu-bench: gpu-build
+	@build/cuda/tests/gpu/bench_gpu_quick
 
 test-all:
 	@.ci/run
