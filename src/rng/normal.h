@@ -4,8 +4,8 @@
  * The bound is 2 ulp of the result (or 1e-9 in float, 1e-17 in double, absolute), with u and the
  * angle taken as exact.  Rounding r = sqrt(l), the reduced angle x and x^2 each cost up to an ulp
  * of their own, so what they lost is kept and put back: rho = (l - r^2) / 2l, the rest of x, the
- * rest of x^2.  Without rho, 1 in 4,000 normals is beyond 2 ulp and the worst is 2.6; without
- * any, 1 in 100 and 4.0.  rho needs only an 8 per cent reciprocal, taken from the exponent.
+ * rest of x^2.  Without rho, 1 in 27,000 normals is beyond 2 ulp and the worst is 2.6; without
+ * any, 1 in 180 and 4.0.  rho needs only an 8 per cent reciprocal, taken from the exponent.
  *
  * Coefficients: tools/fit_normal_coefficients.py.  The bits are frozen with
  * GBS_STREAM_NATIVE_VERSION; tests/kat/native_normals.csv holds a sample of them. */
