@@ -93,7 +93,7 @@ lint: packages-lint
 	@tools/lint.sh build/release
 
 format: packages-lint
-	@git ls-files '*.c' '*.h' ':!third_party' | xargs clang-format -i
+	@tools/lint.sh --files | xargs clang-format -i
 
 # Configured for PREFIX, since the library folder's name depends on it (Debian's multiarch).
 install: packages

@@ -61,7 +61,8 @@ static double fraction(double x, double a, double b)
     const double tiny = DBL_MIN / DBL_EPSILON;
     double c = 1, d = 0, f = 1;
     for (int64_t j = 1; j < 1000000; j++) {
-        const double m = (double)(j / 2), a2m = a + 2 * m;
+        const double m = (double)(j / 2); // NOLINT(bugprone-integer-division): rounded down
+        const double a2m = a + 2 * m;
         const double term = j % 2 != 0 ? -(a + m) * (a + b + m) * x / (a2m * (a2m + 1))
                                        : m * (b - m) * x / ((a2m - 1) * a2m);
         d = 1 + term * d;

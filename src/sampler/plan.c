@@ -264,10 +264,10 @@ gbs_status gbs_plan_coefficients(gbs_sampler *sampler, double omega)
     const int64_t scratch_rows = gbs_kernels_most_rows(sampler->kernels, sampler->type);
     void *const scratch =
         gbs_memory_take(&sampler->ctx->allocator, scratch_rows * sampler->dim, size);
-    gbs_status status = GBS_OK;
     if (scratch == NULL)
-        status = gbs_fail_memory(sampler->ctx, "sampler coefficients", scratch_rows * sampler->dim,
-                                 size);
+        return gbs_fail_memory(sampler->ctx, "sampler coefficients", scratch_rows * sampler->dim,
+                               size);
+    gbs_status status = GBS_OK;
     for (int64_t i = 0; i < sampler->dim && status == GBS_OK; ++i)
         status = check_row(sampler, &rows, i, scratch);
     if (status == GBS_OK)
