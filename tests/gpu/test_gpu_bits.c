@@ -63,9 +63,9 @@ static void *oracle(const shape *of, const void *q, const void *location, const 
     return out;
 }
 
-static void compare(const shape *of)
+static void compare(const shape *of, int64_t sweeps)
 {
-    const int64_t sweeps = 3, count = of->dim * of->chains;
+    const int64_t count = of->dim * of->chains;
     const size_t size = type_size(of->type), bytes = (size_t)count * size;
     void *const q = random_precision(of->type, of->dim, 11 + (uint64_t)of->dim);
     void *const location = random_array(of->type, of->dim, 6.0, 5);
@@ -159,22 +159,36 @@ int main(int argc, char **argv)
                     continue;
                 for (int order = 0; order < 3; ++order)
                     compare(&(shape){(gbs_type)type, dims[d], chains[b], (gbs_order)order, 1.0,
-                                     (gbs_location)(order + 1), GBS_STREAM_NATIVE});
+                                     (gbs_location)(order + 1), GBS_STREAM_NATIVE},
+                            3);
+            }
+            for (int order = 0; order < 3; ++order) { /* single sweeps have kernels of their own */
+                compare(&(shape){(gbs_type)type, dims[d], 33, (gbs_order)order, 1.0,
+                                 GBS_LOCATION_ZERO, GBS_STREAM_NATIVE},
+                        1);
+                compare(&(shape){(gbs_type)type, dims[d], 1000, (gbs_order)order, 1.3,
+                                 GBS_LOCATION_MEAN, GBS_STREAM_GIVEN},
+                        1);
             }
             for (int order = 0; order < 3; ++order) {
                 compare(&(shape){(gbs_type)type, dims[d], 33, (gbs_order)order, 1.3,
-                                 GBS_LOCATION_MEAN, GBS_STREAM_NATIVE});
+                                 GBS_LOCATION_MEAN, GBS_STREAM_NATIVE},
+                        3);
                 compare(&(shape){(gbs_type)type, dims[d], 33, (gbs_order)order, 0.7,
-                                 GBS_LOCATION_INFORMATION, GBS_STREAM_GIVEN});
+                                 GBS_LOCATION_INFORMATION, GBS_STREAM_GIVEN},
+                        3);
                 compare(&(shape){(gbs_type)type, dims[d], 33, (gbs_order)order, 1.0,
-                                 GBS_LOCATION_OFFSET, GBS_STREAM_GIVEN});
+                                 GBS_LOCATION_OFFSET, GBS_STREAM_GIVEN},
+                        3);
             }
             if (!quick && dims[d] <= 33)
                 for (int order = 0; order < 3; ++order) {
                     compare(&(shape){(gbs_type)type, dims[d], 100003, (gbs_order)order, 1.0,
-                                     GBS_LOCATION_MEAN, GBS_STREAM_NATIVE});
+                                     GBS_LOCATION_MEAN, GBS_STREAM_NATIVE},
+                            3);
                     compare(&(shape){(gbs_type)type, dims[d], 100003, (gbs_order)order, 1.3,
-                                     GBS_LOCATION_ZERO, GBS_STREAM_NATIVE});
+                                     GBS_LOCATION_ZERO, GBS_STREAM_NATIVE},
+                            3);
                 }
         }
     printf("comparisons: lanes %lld, threads %lld, shared %lld, tiles %lld\n", (long long)ran[1],

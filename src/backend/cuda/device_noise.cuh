@@ -142,22 +142,29 @@ static __device__ __forceinline__ gbs_philox_key torch_key(const gbs_noise_args 
     return native_key(noise);
 }
 
-/* The normals of four places in a row, p .. p+3 (p a multiple of 4) of pass `pass`, for chain e.
- * `fixed` serves the native stream and `torch` torch's; places at or beyond dim get 0.  A pass that
- * goes `backward` makes torch's calls in its own order of visit. */
-template <typename T, int KIND>
+/* The normals of COUNT places in a row (4, or 2) from p on (a multiple of COUNT) of pass `pass`,
+ * for chain e.  `fixed` serves the native stream and `torch` torch's; places at or beyond dim get
+ * 0.  A pass that goes `backward` makes torch's calls in its own order of visit. */
+template <typename T, int KIND, int COUNT>
 static __device__ __forceinline__ void
 group_normals(const gbs_sweep_args &a, const gbs_philox_key &tkey, const gbs_philox_fixed &fixed,
               const torch_place &torch, uint64_t offset, int64_t pass, bool backward, int p,
-              int64_t e, T z[4])
+              int64_t e, T z[COUNT])
 {
     const gbs_noise_args &noise = a.noise;
     if constexpr (KIND == GBS_STREAM_NATIVE) {
-        native_group(native_key(noise), fixed, (uint32_t)p / 4, z);
+        T four[4];
+        native_group(native_key(noise), fixed, (uint32_t)p / 4, four);
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k)
+            z[k] = COUNT == 2 && p % 4 != 0 ? four[2 + k % 2] : four[k];
     } else {
-        /* one after another: four copies of this code would cost more to fetch than to run */
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k)
+            z[k] = T(0);
+            /* one after another: copies of this code would cost more to fetch than to run */
 #pragma unroll 1
-        for (int site = p; site < p + 4; ++site) {
+        for (int site = p; site < p + COUNT; ++site) {
             T value = T(0);
             if (site < a.dim) {
                 if constexpr (KIND == GBS_STREAM_GIVEN) {
@@ -170,10 +177,10 @@ group_normals(const gbs_sweep_args &a, const gbs_philox_key &tkey, const gbs_phi
                 }
             }
             /* the array stays in registers: the newest enters from the right */
-            z[0] = z[1];
-            z[1] = z[2];
-            z[2] = z[3];
-            z[3] = value;
+#pragma unroll
+            for (int k = 0; k < COUNT - 1; ++k)
+                z[k] = z[k + 1];
+            z[COUNT - 1] = value;
         }
     }
 }

@@ -16,9 +16,9 @@ struct gbs_cuda_instance {
     size_t shared_bytes;
 };
 
-/* Lanes sharing a chain; dim <= 128. */
-gbs_cuda_instance gbs_cuda_lanes_f32(int64_t dim, gbs_stream kind);
-gbs_cuda_instance gbs_cuda_lanes_f64(int64_t dim, gbs_stream kind);
+/* Lanes sharing a chain; dim <= 128.  `single`: for one sweep. */
+gbs_cuda_instance gbs_cuda_lanes_f32(int64_t dim, gbs_stream kind, int single);
+gbs_cuda_instance gbs_cuda_lanes_f64(int64_t dim, gbs_stream kind, int single);
 
 /* One thread per chain, native stream; dim <= 16. */
 gbs_cuda_instance gbs_cuda_threads_f32(int64_t dim);

@@ -372,8 +372,8 @@ extern "C" gbs_status gbs_cuda_sweep(const gbs_sweep_spec *spec, const gbs_cuda_
         instance = f32 ? gbs_cuda_shared_f32(spec->dim) : gbs_cuda_shared_f64(spec->dim);
         break;
     case GBS_CUDA_KERNEL_LANES:
-        instance = f32 ? gbs_cuda_lanes_f32(spec->dim, spec->stream)
-                       : gbs_cuda_lanes_f64(spec->dim, spec->stream);
+        instance = f32 ? gbs_cuda_lanes_f32(spec->dim, spec->stream, spec->sweeps == 1)
+                       : gbs_cuda_lanes_f64(spec->dim, spec->stream, spec->sweeps == 1);
         break;
     default: return launch_tiles(spec, how, &a, message, message_bytes);
     }

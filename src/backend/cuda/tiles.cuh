@@ -122,8 +122,8 @@ tile_normals(const gbs_sweep_args &a, const gbs_philox_key &key, uint64_t offset
     for (int item = threadIdx.x / TILE_CHAINS; item < groups;
          item += TILE_THREADS(T, ROWS) / TILE_CHAINS) {
         const int place = (low / 4 + item) * 4;
-        T four[4] = {};
-        group_normals<T, KIND>(a, key, fixed, torch, offset, pass, backward, place, e, four);
+        T four[4];
+        group_normals<T, KIND, 4>(a, key, fixed, torch, offset, pass, backward, place, e, four);
 #pragma unroll
         for (int k = 0; k < 4; ++k)
             if (place + k >= low && place + k <= high) {
