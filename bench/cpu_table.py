@@ -9,8 +9,8 @@ WHAT = {
     "sweep_avx512": "its sweep without noise, AVX-512", "sweep_avx2": "its sweep without noise, AVX2",
     "sweep_scalar": "its sweep without noise, scalar",
     "normals_clang": "the same normals, clang's vectoriser", "normals_clang512": "likewise, 512-bit vectors asked for",
-    "normals_gcc512": "the same normals, gcc's vectoriser, 512 bits",
-    "naive_o3": "naive C, gcc -O3", "naive_fast_math": "naive C, gcc -O3 -ffast-math",
+    "normals_cc512": "the same normals, the library's compiler, 512 bits",
+    "naive_o3": "naive C, -O3", "naive_fast_math": "naive C, -O3 -ffast-math",
     "numpy": "NumPy over chains", "torch_eager": "PyTorch, eager loop",
 }
 
@@ -31,11 +31,12 @@ def share(times, isa):
 
 
 def targets(times):
-    """(what, target, measured) in performance targets' own words, for float at D = 32, B = 4096."""
+    """(what, target, measured) for one cell; the targets are for float at D = 32, B = 4096."""
     return [
         ("AVX-512 over PyTorch's eager loop", 12.0, ratio(times, "gibbsite_avx512", "torch_eager"), "x"),
         ("AVX-512 over 1/(1/normals + 1/sweep without noise)", 0.85, share(times, "avx512"), ""),
         ("AVX-512 normals over clang's vectorised loop", 1.4, ratio(times, "normals_avx512", "normals_clang"), "x"),
+        ("the same, with 512-bit vectors asked of clang", None, ratio(times, "normals_avx512", "normals_clang512"), "x"),
         ("AVX-512 over scalar", 6.0, ratio(times, "gibbsite_avx512", "gibbsite_scalar"), "x"),
         ("AVX2 over scalar", 3.0, ratio(times, "gibbsite_avx2", "gibbsite_scalar"), "x"),
     ]
@@ -52,10 +53,12 @@ def speed(values):
 
 def target_lines(times):
     for what, target, measured, unit in targets(times):
+        wanted = f">= {target:g}{unit}" if target else "none set"
         if measured is None:
-            yield [what, f">= {target:g}{unit}", "not measured", ""]
+            yield [what, wanted, "not measured", ""]
         else:
-            yield [what, f">= {target:g}{unit}", f"{measured:.3g}{unit}", "met" if measured >= target else "**missed**"]
+            verdict = ("met" if measured >= target else "**missed**") if target else ""
+            yield [what, wanted, f"{measured:.3g}{unit}", verdict]
 
 
 def row_lines(results, cells):

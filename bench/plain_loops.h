@@ -36,7 +36,7 @@ void autovec_clang_f32(const autovec_job *job);
 void autovec_clang_f64(const autovec_job *job);
 void autovec_clang512_f32(const autovec_job *job);
 void autovec_clang512_f64(const autovec_job *job);
-void autovec_gcc512_f32(const autovec_job *job);
-void autovec_gcc512_f64(const autovec_job *job);
+void autovec_cc512_f32(const autovec_job *job);
+void autovec_cc512_f64(const autovec_job *job);
 
 #endif

@@ -110,7 +110,7 @@ static void run_autovec(void *data, int64_t sweeps)
     }
 }
 
-static const autovec_function gcc512[2] = {autovec_gcc512_f32, autovec_gcc512_f64};
+static const autovec_function cc512[2] = {autovec_cc512_f32, autovec_cc512_f64};
 #if BENCH_HAS_CLANG
 static const autovec_function clang[2] = {autovec_clang_f32, autovec_clang_f64};
 static const autovec_function clang512[2] = {autovec_clang512_f32, autovec_clang512_f64};
@@ -132,7 +132,7 @@ static const autovec_function clang512[2] = {autovec_clang512_f32, autovec_clang
 
 const bench_row bench_rows_others[] = {
     AUTOVEC_ROW("normals_clang", CLANG),      AUTOVEC_ROW("normals_clang512", CLANG512),
-    AUTOVEC_ROW("normals_gcc512", gcc512),    NAIVE_ROW("naive_o3", naive_o3),
+    AUTOVEC_ROW("normals_cc512", cc512),      NAIVE_ROW("naive_o3", naive_o3),
     NAIVE_ROW("naive_fast_math", naive_fast),
 };
 const int bench_rows_others_count = (int)(sizeof bench_rows_others / sizeof bench_rows_others[0]);
