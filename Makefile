@@ -22,7 +22,7 @@ help:
 	@echo 'make build         build the library, the program and the tests in build/release'
 	@echo 'make demo          build, then sample a model of the 48 contiguous US states'
 	@echo 'make test          build, then run the tests that need Debian packages alone'
-	@echo 'make bench         build and run the benchmarks'
+	@echo 'make bench         build and run the benchmarks (BENCH_OPTIONS=--quick for a first look)'
 	@echo 'make install       install below PREFIX ($(PREFIX)), staged in DESTDIR if given'
 	@echo 'make test-clang    the same tests, built by clang'
 	@echo 'make test-asan     the same tests under AddressSanitizer and UBSan'
@@ -86,7 +86,7 @@ coverage: packages-coverage
 
 bench: packages packages-bench
 	@$(call BUILD,bench)
-	@bench/run.sh build/bench
+	@bench/run.sh build/bench $(BENCH_OPTIONS)
 
 lint: packages-lint
 	@$(call BUILD,release)

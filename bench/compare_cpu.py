@@ -149,12 +149,20 @@ def write_csv(path, results, commit):
                               f"{max(values):.5g}", f"{1 / median:.5g}", commit])
 
 
+def write(folder, table, results, grid, commit):
+    folder.mkdir(parents=True, exist_ok=True)
+    write_csv(folder / "cpu.csv", results, commit)
+    if grid:
+        write_csv(folder / "cpu_grid.csv", grid, commit)
+    (folder / "cpu_table.md").write_text(table)
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("program", help="cpu_bench of a bench build")
     arguments.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)), help="core to run on")
-    arguments.add_argument("--quick", action="store_true", help="the headline cells alone, few rounds")
-    arguments.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).parent / "results")
+    arguments.add_argument("--quick", action="store_true", help="the headline cells alone, few rounds, printed only")
+    arguments.add_argument("--out", type=pathlib.Path, help="folder of the results (bench/results)")
     given = arguments.parse_args()
     os.sched_setaffinity(0, {given.core})
     server = Server(given.program)
@@ -178,13 +186,9 @@ def main():
     facts = describe(server, given.program, given.core, absent)
     facts.append(("load averages before, after", f"{' '.join(before)}, {' '.join(load_average())}"))
     table = cpu_table.render(facts, results, grid, tau, HEADLINE, rounds, seconds)
-    given.out.mkdir(parents=True, exist_ok=True)
-    commit = dict(facts)["commit"]
-    write_csv(given.out / "cpu.csv", results, commit)
-    if grid:
-        write_csv(given.out / "cpu_grid.csv", grid, commit)
-    (given.out / "cpu_table.md").write_text(table)
     print(table)
+    if given.out or not given.quick:
+        write(given.out or pathlib.Path(__file__).parent / "results", table, results, grid, dict(facts)["commit"])
 
 
 if __name__ == "__main__":
