@@ -297,7 +297,8 @@ GBS_API gbs_sampler_spec gbs_sampler_spec_default(void);
  * their starts.  EXACT takes no order, omega or start other than the defaults.
  * Owns: *out is the caller's; it keeps a reference to the model and uses ctx (allocator and
  * message) until destroyed.
- * Fails: ARGUMENT, MEMORY, LIMIT (sites, chains or sweeps beyond the stream), NOT_FINITE (a
+ * Fails: ARGUMENT, MEMORY, LIMIT (sites, chains or sweeps beyond the stream), NOT_FINITE (given
+ * noise, or a
  * coefficient, or a start or draw about the mean, does not fit in T: the message names the
  * site), STATE (torch_state).
  * Threads: one thread at a time per sampler; samplers of one model may run in parallel, each
@@ -469,7 +470,7 @@ GBS_API gbs_sweep_spec gbs_sweep_spec_default(void);
  * Fails: ARGUMENT, MEMORY, LIMIT, STATE; out and torch_state are then as they were. */
 GBS_API gbs_status gbs_sweep(gbs_context *ctx, const gbs_sweep_spec *spec);
 
-/* How far the whole call moves a torch CUDA generator's offset. */
+/* How far the whole call moves a torch CUDA generator's offset; 0 for NULL. */
 GBS_API uint64_t gbs_sweep_torch_cuda_advance(const gbs_sweep_spec *spec);
 
 #ifdef __cplusplus

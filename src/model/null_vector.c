@@ -180,7 +180,10 @@ gbs_status gbs_explain_pivot(gbs_context *ctx, gbs_matrix_label label, const dou
         scale * fmax(label.type == GBS_F32 ? 0x1p-22 : 0x1p-51, (double)n * 0x1p-52);
     if (fabs(form) <= rounding && annihilates(&d, rounding))
         return fail_singular(ctx, label, vector.at, site, pivot);
+    /* v is shown in units of its heaviest entry */
+    const double unit = v[heaviest_below(&d, HUGE_VAL)];
     return gbs_fail(ctx, GBS_ERROR_NOT_POSITIVE_DEFINITE,
                     "%s: not positive definite: pivot %.6g at site %lld; v'%cv = %.6g for v %s",
-                    label.word, pivot, (long long)site, label.letter, form, vector.at);
+                    label.word, pivot, (long long)site, label.letter, form / unit / unit,
+                    vector.at);
 }

@@ -174,6 +174,30 @@ static gbs_status plan(gbs_sampler *sampler, const gbs_sampler_spec *spec)
     return status;
 }
 
+/* Given noise is finite in T, or a draw would not be. */
+static gbs_status check_noise(gbs_context *ctx, int64_t dim, const gbs_sampler_spec *spec)
+{
+    const gbs_stream_spec *const stream = &spec->stream;
+    int64_t each, count;
+    if (stream->kind != GBS_STREAM_GIVEN)
+        return GBS_OK;
+    if (__builtin_mul_overflow(dim, spec->chains, &each) ||
+        __builtin_mul_overflow(each, stream->noise_sweeps, &count))
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "noise: %lld x %lld x %lld numbers are too many",
+                        (long long)stream->noise_sweeps, (long long)dim, (long long)spec->chains);
+    for (int64_t at = 0; at < count; ++at) {
+        const double z = stream->noise_type == GBS_F32 ? (double)((const float *)stream->noise)[at]
+                                                       : ((const double *)stream->noise)[at];
+        if (!isfinite(spec->type == GBS_F32 ? (double)(float)z : z))
+            return gbs_fail(ctx, GBS_ERROR_NOT_FINITE,
+                            "noise: sweep %lld, site %lld, chain %lld is %g, not finite in %s",
+                            (long long)(at / each), (long long)(at % each / spec->chains),
+                            (long long)(at % spec->chains), z,
+                            spec->type == GBS_F32 ? "float" : "double");
+    }
+    return GBS_OK;
+}
+
 gbs_status gbs_sampler_create(gbs_context *ctx, gbs_model *model, const gbs_sampler_spec *spec,
                               gbs_sampler **out)
 {
@@ -183,6 +207,8 @@ gbs_status gbs_sampler_create(gbs_context *ctx, gbs_model *model, const gbs_samp
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
                         "sampler: context, model, spec and out must not be NULL");
     gbs_status status = gbs_plan_check(ctx, model->dim, spec);
+    if (status == GBS_OK)
+        status = check_noise(ctx, model->dim, spec);
     if (status != GBS_OK)
         return status;
     gbs_sampler *const sampler = gbs_memory_take(&ctx->allocator, 1, sizeof *sampler);

@@ -22,6 +22,8 @@ gbs_sweep_spec gbs_sweep_spec_default(void)
 
 uint64_t gbs_sweep_torch_cuda_advance(const gbs_sweep_spec *spec)
 {
+    if (spec == NULL)
+        return 0;
     const gbs_torch_cuda generator = {
         .multiprocessors = spec->cuda_multiprocessors,
         .threads_per_multiprocessor = spec->cuda_threads_per_multiprocessor,
@@ -77,6 +79,17 @@ static gbs_status check_arrays(gbs_context *ctx, const gbs_sweep_spec *spec)
         missing = "torch_state";
     if (missing != NULL)
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "%s: NULL", missing);
+    const int64_t extent[3] = {spec->groups, spec->chains, spec->dim};
+    for (int k = 0; k < 3; ++k) {
+        if (extent[k] > 1 && spec->out_stride[k] == 0)
+            return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                            "out_stride[%d]: 0, but there are %lld along it", k,
+                            (long long)extent[k]);
+        if (extent[k] > 1 && spec->out == spec->x && spec->out_stride[k] != spec->x_stride[k])
+            return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                            "out_stride[%d]: %lld, but x_stride[%d] is %lld and out is x", k,
+                            (long long)spec->out_stride[k], k, (long long)spec->x_stride[k]);
+    }
     if (spec->location_kind < GBS_LOCATION_ZERO || spec->location_kind > GBS_LOCATION_OFFSET)
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "location_kind: %d is not known",
                         (int)spec->location_kind);
@@ -91,7 +104,8 @@ static gbs_sampler_spec sampler_spec_of(const gbs_sweep_spec *spec)
 {
     gbs_sampler_spec like = gbs_sampler_spec_default();
     like.type = spec->type;
-    like.chains = spec->groups * spec->chains;
+    if (__builtin_mul_overflow(spec->groups, spec->chains, &like.chains))
+        like.chains = INT64_MAX; /* refused as beyond the stream's chains */
     like.first_chain = spec->first_chain;
     like.first_sweep = spec->first_sweep;
     like.seed = spec->seed;

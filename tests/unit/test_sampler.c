@@ -185,6 +185,19 @@ static void test_given_stream(void **state)
     spec.stream.noise_sweeps = 1;
     spec.stream.noise_type = (gbs_type)7;
     assert_refused(f, &spec, GBS_ERROR_ARGUMENT, "noise_type: 7");
+
+    /* [2 sweeps][3 sites][2 chains]; 1e300 is finite, but not in float */
+    double noise[12] = {0};
+    spec.stream.noise = noise;
+    spec.stream.noise_type = GBS_F64;
+    spec.stream.noise_sweeps = 2;
+    spec.chains = 2;
+    noise[6 + 3] = NAN;
+    assert_refused(f, &spec, GBS_ERROR_NOT_FINITE, "noise: sweep 1, site 1, chain 1 is nan");
+    noise[6 + 3] = 1e300;
+    spec.type = GBS_F32;
+    assert_refused(f, &spec, GBS_ERROR_NOT_FINITE,
+                   "noise: sweep 1, site 1, chain 1 is 1e+300, not finite in float");
 }
 
 static void test_torch_streams(void **state)

@@ -613,7 +613,18 @@ static void no_card(gbs_sweep_spec *s)
     s->stream = GBS_STREAM_TORCH_CUDA, s->cuda_multiprocessors = 0;
 }
 
+static void one_place(gbs_sweep_spec *s)
+{
+    s->out_stride[1] = 0;
+}
+static void other_strides(gbs_sweep_spec *s)
+{
+    s->out = (void *)(uintptr_t)s->x, s->out_stride[1] = s->x_stride[1] + 1;
+}
+
 static const refusal refusals[] = {
+    {"overlap", GBS_ERROR_ARGUMENT, "out_stride[1]: 0", one_place},
+    {"in place", GBS_ERROR_ARGUMENT, "and out is x", other_strides},
     {"chains", GBS_ERROR_ARGUMENT, "chains: 0", no_chains},
     {"groups", GBS_ERROR_ARGUMENT, "groups: 0", no_groups},
     {"dim", GBS_ERROR_ARGUMENT, "dim: 0", no_dim},

@@ -123,6 +123,10 @@ static gbs_status check(const gbs_sweep_spec *spec, char *message, size_t bytes)
             message, bytes, GBS_ERROR_ARGUMENT,
             "groups: %lld, chains: %lld, dim: %lld; at least 1, 0 and 1, dim at most 2^20",
             (long long)spec->groups, (long long)spec->chains, (long long)spec->dim);
+    if (spec->chains > ((int64_t)1 << 40) / spec->groups)
+        return refuse(message, bytes, GBS_ERROR_LIMIT,
+                      "groups: %lld, chains: %lld; together the stream numbers only 2^40",
+                      (long long)spec->groups, (long long)spec->chains);
     if (spec->sweeps < 0 || spec->keep_every < 0 || spec->first_sweep < 0 || spec->first_chain < 0)
         return refuse(message, bytes, GBS_ERROR_ARGUMENT,
                       "sweeps: %lld, keep_every: %lld, first_sweep: %lld, first_chain: %lld; none "
