@@ -131,9 +131,23 @@ static char *final_name(const char *path)
     return copy ? memcpy(copy, path, bytes) : NULL;
 }
 
-static gbs_io_status choose_names(gbs_output *output, const char *path, gbs_io_error *error)
+/* "DIRECTORY/.gibbsite-PROCESS-NUMBER": short, so that the target's name may be as long as the file
+ * system allows.  NULL without memory. */
+static char *temporary_name(const char *path, int number)
 {
-    static const int suffix_bytes = 64;
+    static const int own_bytes = 64;
+    const char *slash = strrchr(path, '/');
+    const size_t directory = slash ? (size_t)(slash - path) + 1 : 0;
+    char *name = malloc(directory + (size_t)own_bytes);
+    if (!name)
+        return NULL;
+    memcpy(name, path, directory);
+    snprintf(name + directory, (size_t)own_bytes, ".gibbsite-%ld-%d", (long)getpid(), number);
+    return name;
+}
+
+static gbs_io_status choose_target(gbs_output *output, const char *path, gbs_io_error *error)
+{
     *output = (gbs_output){0};
     if (!*path)
         return gbs_io_fail(error, GBS_IO_WRITE, "output", "the file name is empty");
@@ -141,39 +155,46 @@ static gbs_io_status choose_names(gbs_output *output, const char *path, gbs_io_e
     if (!output->path)
         return gbs_io_fail(error, GBS_IO_WRITE, path, "cannot be written: %s", strerror(errno));
     struct stat about;
-    if (stat(output->path, &about) == 0 && !S_ISREG(about.st_mode)) {
-        gbs_output_abandon(output);
-        return gbs_io_fail(error, GBS_IO_WRITE, path,
-                           "cannot be written: exists and is not a regular file");
-    }
-    size_t bytes = strlen(output->path) + (size_t)suffix_bytes;
-    output->temporary = malloc(bytes);
-    if (!output->temporary) {
-        gbs_output_abandon(output);
-        return gbs_io_fail_memory(error, path, (int64_t)bytes, 1);
-    }
+    const int missing = stat(output->path, &about) != 0;
+    if (missing ? errno != ENAMETOOLONG : S_ISREG(about.st_mode))
+        return GBS_IO_OK;
+    /* A name that is too long must fail now, not when the temporary is renamed to it. */
+    const char *why = missing ? strerror(ENAMETOOLONG) : "exists and is not a regular file";
+    gbs_output_abandon(output);
+    return gbs_io_fail(error, GBS_IO_WRITE, path, "cannot be written: %s", why);
+}
+
+/* The first free name of a temporary, taken by creating it; -1 with errno set on failure. */
+static int create_temporary(gbs_output *output)
+{
     for (int number = 0;; number++) {
-        snprintf(output->temporary, bytes, "%s.tmp-%ld-%d", output->path, (long)getpid(), number);
-        if (lstat(output->temporary, &about) != 0)
-            return GBS_IO_OK;
+        output->temporary = temporary_name(output->path, number);
+        if (!output->temporary)
+            return -1;
+        const int file = open(output->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file >= 0)
+            return file;
+        const int saved = errno;
+        free(output->temporary); /* not ours to remove */
+        output->temporary = NULL;
+        errno = saved;
+        if (saved != EEXIST)
+            return -1;
     }
 }
 
 gbs_io_status gbs_output_open(gbs_output *output, const char *path, gbs_io_error *error)
 {
-    gbs_io_status status = choose_names(output, path, error);
+    gbs_io_status status = choose_target(output, path, error);
     if (status)
         return status;
-    int file = open(output->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const int file = create_temporary(output);
     output->stream = file >= 0 ? fdopen(file, "w+b") : NULL;
     if (output->stream)
         return GBS_IO_OK;
-    status = gbs_io_fail(error, GBS_IO_WRITE, output->temporary, "cannot be created: %s",
-                         strerror(errno));
+    status = gbs_io_fail(error, GBS_IO_WRITE, path, "cannot be created: %s", strerror(errno));
     if (file >= 0)
         close(file);
-    else /* not ours to remove */
-        output->temporary[0] = 0;
     gbs_output_abandon(output);
     return status;
 }

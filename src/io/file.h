@@ -40,7 +40,7 @@ gbs_io_status gbs_input_text(gbs_input *input, char **text, gbs_io_error *error)
 /* An output file under way.  All zero is a valid, closed one. */
 typedef struct gbs_output {
     char *path;      /* the final name, symbolic links resolved */
-    char *temporary; /* "<path>.tmp-<process>-<number>", beside it */
+    char *temporary; /* ".gibbsite-<process>-<number>", beside it */
     FILE *stream;    /* the temporary, open for reading and writing */
 } gbs_output;
 

@@ -58,13 +58,25 @@ test_no_such_folder() {
     model
     for file in nowhere/x.nc nowhere/x.npy; do
         code 4 gibbsite sample -Q q.mtx --seed 1 -o $file
-        says err "$file"
+        says err "gibbsite: $file: cannot be created"
     done
     mkdir folder.nc
     code 4 gibbsite sample -Q q.mtx --seed 1 -o folder.nc
     says err "folder.nc"
     rmdir folder.nc
     only q.mtx
+}
+
+# The temporary's own name must not shorten what a file system allows: 255 bytes.
+test_long_names() {
+    model
+    stem=$(printf '%0251d' 7)
+    code 0 gibbsite sample -Q q.mtx --seed 1 --draws 5 -o "$stem.npy"
+    code 0 gibbsite make ar1 -n 3 --phi 0.5 -o "$stem.mtx"
+    code 0 gibbsite sample -Q q.mtx --seed 1 --draws 5 -o "0$stem.nc"
+    only q.mtx "$stem.npy" "$stem.mtx" "0$stem.nc"
+    code 4 gibbsite sample -Q q.mtx --seed 1 --draws 5 -o "0$stem.npy"
+    says err "0$stem.npy: cannot be written: File name too long"
 }
 
 test_unwritable_folder() {
