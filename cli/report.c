@@ -109,9 +109,20 @@ void report_free(report *r)
 }
 
 /* Written so that NaN fails. */
+bool report_outside(const gbs_summary *s, const report_limits *limits)
+{
+    return !(s->rhat <= limits->rhat && s->ess_bulk >= limits->ess && s->ess_tail >= limits->ess);
+}
+
+bool report_repeats(const gbs_summary *s, const report_limits *limits)
+{
+    (void)limits;
+    return s->notes & GBS_NOTE_CHAINS_IDENTICAL;
+}
+
 bool report_passes(const gbs_summary *s, const report_limits *limits)
 {
-    return s->rhat <= limits->rhat && s->ess_bulk >= limits->ess && s->ess_tail >= limits->ess;
+    return !report_outside(s, limits) && !report_repeats(s, limits);
 }
 
 int64_t report_failures(const report *r, const report_limits *limits)
@@ -144,10 +155,18 @@ const report_note report_notes[] = {
     {"chains_constant", "no chain moves and they stand apart, R-hat is infinite",
      GBS_NOTE_CHAINS_CONSTANT, false},
     {"chain_constant", "does not move", GBS_NOTE_CHAIN_CONSTANT, true},
-    {"too_short", "fewer than 4 draws a chain, R-hat and ESS are undefined", GBS_NOTE_TOO_SHORT,
-     false},
+    {"too_short", "fewer than 6 draws a chain, ESS is undefined", GBS_NOTE_TOO_SHORT, false},
     {"ess_capped", "ESS is at its cap, draws times log10(draws): the chains are antithetic",
      GBS_NOTE_ESS_CAPPED, false},
     {"chains_identical", "repeats the draws of another chain", GBS_NOTE_CHAINS_IDENTICAL, true},
+    {"tied", "too many draws are equal, tail ESS, R-hat or mcse_sd is undefined", GBS_NOTE_TIED,
+     false},
 };
 const int report_note_count = sizeof report_notes / sizeof *report_notes;
+
+const char *report_sentence(const report *r, const report_note *note)
+{
+    if (note->bit == GBS_NOTE_TOO_SHORT && r->source->draws < 4)
+        return "fewer than 4 draws a chain, R-hat and ESS are undefined";
+    return note->sentence;
+}

@@ -45,7 +45,12 @@ void report_print_check(const report *r, const report_limits *limits);
 /* Adds the report's keys to an object; false if there was no memory. */
 bool report_json(const report *r, const report_limits *limits, json_t *object);
 
-/* Whether a variable meets the limits, and how many do not. */
+/* The two ways to fail a check: figures outside the limits, and chains that repeat each other,
+ * whatever their figures, for copies agree perfectly and R-hat is blind to them. */
+bool report_outside(const gbs_summary *s, const report_limits *limits);
+bool report_repeats(const gbs_summary *s, const report_limits *limits);
+
+/* Whether a variable fails in neither way, and how many do. */
 bool report_passes(const gbs_summary *s, const report_limits *limits);
 int64_t report_failures(const report *r, const report_limits *limits);
 
@@ -59,6 +64,10 @@ typedef struct report_note {
 
 extern const report_note report_notes[];
 extern const int report_note_count;
+
+/* The note's sentence for this report: what is undefined of short chains depends on their length.
+ */
+const char *report_sentence(const report *r, const report_note *note);
 
 /* The extremes over all variables; variable -1 where none is defined. */
 typedef struct report_worst {

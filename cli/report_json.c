@@ -45,13 +45,17 @@ static json_t *worst_json(const report *r, int64_t variable, double value)
 static json_t *check_json(const report *r, const report_limits *limits)
 {
     char name[256];
-    json_t *failed = json_array();
-    for (int64_t k = 0; k < r->source->variables; k++)
+    json_t *failed = json_array(), *repeats = json_array();
+    for (int64_t k = 0; k < r->source->variables; k++) {
+        r->source->name(r->source->user, k, name, sizeof name);
         if (!report_passes(&r->rows[k].s, limits))
-            json_array_append_new(
-                failed, json_text(r->source->name(r->source->user, k, name, sizeof name)));
-    return json_pack("{s:b, s:f, s:f, s:o}", "passed", json_array_size(failed) == 0, "rhat",
-                     limits->rhat, "ess", limits->ess, "failed", failed);
+            json_array_append_new(failed, json_text(name));
+        if (report_repeats(&r->rows[k].s, limits))
+            json_array_append_new(repeats, json_text(name));
+    }
+    return json_pack("{s:b, s:f, s:f, s:o, s:o}", "passed", json_array_size(failed) == 0, "rhat",
+                     limits->rhat, "ess", limits->ess, "failed", failed, "chains_identical",
+                     repeats);
 }
 
 bool report_json(const report *r, const report_limits *limits, json_t *object)

@@ -88,7 +88,7 @@ static void print_warning(const report *r, const report_note *note, int64_t chai
         printf("chain %" PRId64 " ", r->source->chain_number(r->source->user, chain));
     else if (note->names_chain)
         printf("a chain ");
-    printf("%s: ", note->sentence);
+    printf("%s: ", report_sentence(r, note));
     for (int64_t k = 0; k < r->source->variables; k++)
         if (has_note(r, k, note, chain) && count++ < NAMES_LISTED)
             printf("%s%s", count > 1 ? ", " : "", name_of(r, k, name));
@@ -156,22 +156,39 @@ void report_print(const report *r)
     print_worst(r);
 }
 
+/* The names of the variables that fail in one way, after the words that say which. */
+static void print_failed(const report *r, const report_limits *limits,
+                         bool (*fails)(const gbs_summary *, const report_limits *))
+{
+    char name[NAME_BYTES];
+    int64_t count = 0, listed = 0;
+    for (int64_t k = 0; k < r->source->variables; k++)
+        count += fails(&r->rows[k].s, limits);
+    printf(", for %" PRId64 " of %" PRId64 " variables:", count, r->source->variables);
+    for (int64_t k = 0; k < r->source->variables && listed < NAMES_LISTED; k++)
+        if (fails(&r->rows[k].s, limits))
+            printf("%s %s", listed++ ? "," : "", name_of(r, k, name));
+    puts(count > listed ? ", ..." : "");
+}
+
 void report_print_check(const report *r, const report_limits *limits)
 {
-    const int64_t failures = report_failures(r, limits);
-    char name[NAME_BYTES];
-    if (!failures) {
+    bool outside = false, repeats = false;
+    for (int64_t k = 0; k < r->source->variables; k++) {
+        outside |= report_outside(&r->rows[k].s, limits);
+        repeats |= report_repeats(&r->rows[k].s, limits);
+    }
+    if (outside) {
+        printf("check: failed, R-hat > %g or undefined, or bulk or tail ESS < %g", limits->rhat,
+               limits->ess);
+        print_failed(r, limits, report_outside);
+    }
+    if (repeats) {
+        fputs("check: failed, a chain repeats the draws of another", stdout);
+        print_failed(r, limits, report_repeats);
+    }
+    if (!outside && !repeats)
         printf("check: passed, R-hat <= %g and bulk and tail ESS >= %g for all %" PRId64
                " variables\n",
                limits->rhat, limits->ess, r->source->variables);
-        return;
-    }
-    printf("check: failed, R-hat > %g or undefined, or bulk or tail ESS < %g, for %" PRId64
-           " of %" PRId64 " variables:",
-           limits->rhat, limits->ess, failures, r->source->variables);
-    int64_t listed = 0;
-    for (int64_t k = 0; k < r->source->variables && listed < NAMES_LISTED; k++)
-        if (!report_passes(&r->rows[k].s, limits))
-            printf("%s %s", listed++ ? "," : "", name_of(r, k, name));
-    puts(failures > listed ? ", ..." : "");
 }

@@ -116,7 +116,7 @@ exit_code verb_summary(int argc, char **argv)
     cli_option options[] = {
         {"--check", NULL,
          "exit 1 unless every R-hat is at most --rhat (undefined\n"
-         "is not) and every bulk and tail ESS at least --ess",
+         "is not) and every bulk and tail ESS at least --ess,\nand no chain repeats another",
          &check, OPTION_FLAG, .required = false},
         {"--rhat", "R", "limit of --check (default 1.01)", &limits.rhat, OPTION_REAL, .low = 0,
          .high = INFINITY, .open = true},

@@ -92,6 +92,13 @@ test_chains_identical() {
     { scatter 100 5 && scatter 100 6 && scatter 100 5; } | npy "3, 100, 1" x.npy
     code 0 gibbsite summary x.npy
     says out "warning: chain 2 repeats the draws of another chain: x[0]"
+    # However wide the limits.
+    code 1 gibbsite summary x.npy --check --rhat 100 --ess 0
+    says out "check: failed, a chain repeats the draws of another, for 1 of 1 variables: x[0]"
+    says_not out "R-hat > 100"
+    code 1 gibbsite summary x.npy --check --rhat 100 --ess 0 --json
+    says out '"passed": false'
+    says out '"chains_identical": ['
 }
 
 # C66: one chain is not constant, and is said once whatever the number of variables.
@@ -107,6 +114,26 @@ test_too_short() {
     code 0 gibbsite summary x.npy
     says out "warning: fewer than 4 draws a chain, R-hat and ESS are undefined: x[0]"
     code 1 gibbsite summary x.npy --check
+    for draws in 4 5; do # enough for R-hat
+        scatter $((4 * draws)) 9 | npy "4, $draws, 1" x.npy
+        code 0 gibbsite summary x.npy
+        says out "warning: fewer than 6 draws a chain, ESS is undefined: x[0]"
+        code 0 gibbsite summary x.npy --json
+        [ "$(json out rhat)" != null ] || fail "R-hat of $draws draws is null"
+        [ "$(json out ess_bulk)" = null ] || fail "ESS of $draws draws: $(json out ess_bulk)"
+    done
+    scatter 24 9 | npy "4, 6, 1" x.npy
+    code 0 gibbsite summary x.npy
+    says_not out "fewer than"
+}
+
+# Two values, each half of the time: all distances from the mean are equal.
+test_tied() {
+    repeat "$one $two $two $one $one $two $one $two" 50 | npy "4, 100, 1" x.npy
+    code 0 gibbsite summary x.npy
+    says out "warning: too many draws are equal, tail ESS, R-hat or mcse_sd is undefined: x[0]"
+    code 0 gibbsite summary x.npy --json
+    says out '"tied"'
 }
 
 # A warning is one line for all variables it concerns.
