@@ -33,6 +33,11 @@ void *take(int64_t count, size_t size, const char *what);
 /* The shortest decimal that reads back as the same double; returns `to`, of at least 32 bytes. */
 const char *shortest(double value, char *to);
 
+/* Whether a quantity that is positive by its nature came out as such a number; at the ends of
+ * double's range it may overflow or vanish on the way.  Where not, OUT_OF_RANGE is printed. */
+bool in_range(double value);
+#define OUT_OF_RANGE "not computed: beyond double's range"
+
 /* Flushes stdout: a full disk or a closed pipe behind it must not pass for success. */
 exit_code finish_stdout(exit_code code);
 

@@ -1,6 +1,7 @@
 /* Messages, memory and exit codes of the program. */
 #include "cli.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +62,11 @@ const char *shortest(double value, char *to)
             break;
     }
     return to;
+}
+
+bool in_range(double value)
+{
+    return isfinite(value) && value > 0;
 }
 
 exit_code finish_stdout(exit_code code)

@@ -13,7 +13,7 @@ typedef struct facts {
     int64_t dim, nonzeros, duplicates;
     gbs_spectrum spectrum;
     double omega;
-    double tau;  /* (2/w - 1) tau_max */
+    double tau;  /* (2/w - 1) tau_max; NAN if beyond double's range, as in the spectrum */
     double rate; /* NAN if not computed */
     double gibbs_cost, exact_cost;
 } facts;
@@ -27,13 +27,26 @@ enum { NORMAL_COST = 20, DIVISION_COST = 4 };
 static void weigh(facts *f)
 {
     const double n = (double)f->dim;
-    f->gibbs_cost = fmax(f->tau, 1) * (n * (n - 1) + (double)NORMAL_COST * n);
+    f->gibbs_cost = (f->tau < 1 ? 1 : f->tau) * (n * (n - 1) + (double)NORMAL_COST * n);
     f->exact_cost = n * (n - 1) / 2 + (double)(NORMAL_COST + DIVISION_COST) * n;
 }
 
+/* NULL where tau is not known. */
 static const char *advice(const facts *f)
 {
+    if (isnan(f->gibbs_cost))
+        return NULL;
     return f->gibbs_cost < f->exact_cost ? "gibbs" : "exact";
+}
+
+/* Eigenvalues near the ends of double's range come back as 0 or infinity: those say nothing. */
+static void keep_in_range(gbs_spectrum *s)
+{
+    double *const figures[] = {&s->eigenvalue_min, &s->eigenvalue_max, &s->condition, &s->tau_max,
+                               &s->f32_covariance_error};
+    for (size_t k = 0; k < sizeof figures / sizeof *figures; k++)
+        if (!in_range(*figures[k]))
+            *figures[k] = NAN;
 }
 
 static exit_code gather(gbs_context *ctx, facts *f, bool rate_always)
@@ -49,6 +62,7 @@ static exit_code gather(gbs_context *ctx, facts *f, bool rate_always)
     const gbs_status status = gbs_model_spectrum(ctx, model, &f->spectrum);
     if (status != GBS_OK)
         code = complain_status(ctx, status);
+    keep_in_range(&f->spectrum);
     f->tau = (2 / f->omega - 1) * f->spectrum.tau_max;
     f->rate = NAN;
     if (code == EXIT_FINE && (f->dim <= RATE_LARGEST || rate_always))
@@ -83,27 +97,56 @@ static void print_rate(const facts *f)
                1 / (1 - f->rate));
 }
 
-static void print_facts(const facts *f)
+static void print_spectrum(const gbs_spectrum *s)
+{
+    if (!isnan(s->eigenvalue_min) && !isnan(s->eigenvalue_max))
+        printf("eigenvalues   %.6g ... %.6g of the precision\n", s->eigenvalue_min,
+               s->eigenvalue_max);
+    else if (!isnan(s->eigenvalue_max))
+        printf("eigenvalues   up to %.6g of the precision, the least " OUT_OF_RANGE "\n",
+               s->eigenvalue_max);
+    else
+        puts("eigenvalues   " OUT_OF_RANGE);
+    if (isnan(s->condition))
+        puts("condition     " OUT_OF_RANGE);
+    else
+        printf("condition     %.3g\n", s->condition);
+}
+
+static void print_verdicts(const facts *f)
 {
     static const char *const verdicts[] = {"fine", "sample --dtype f32 will warn",
                                            "sample --dtype f32 needs --force"};
     const gbs_spectrum *s = &f->spectrum;
+    if (isnan(s->f32_covariance_error))
+        printf("float         " OUT_OF_RANGE ": %s\n", verdicts[f32_judge(s)]);
+    else
+        printf("float         moves the covariance by about %.2g: %s\n", s->f32_covariance_error,
+               verdicts[f32_judge(s)]);
+    if (!advice(f))
+        puts("advice        " OUT_OF_RANGE);
+    else
+        printf("advice        %s: multiply-adds per effective draw %.3g by gibbs, %.3g by exact\n",
+               advice(f), f->gibbs_cost, f->exact_cost);
+}
+
+static void print_facts(const facts *f)
+{
     const double n = (double)f->dim;
     printf("matrix        %s (%s)\n", f->files.matrix,
            f->files.covariance ? "covariance" : "precision");
     printf("size          %lld x %lld, precision with %lld nonzeros (%.3g %%)\n", (long long)f->dim,
            (long long)f->dim, (long long)f->nonzeros, 100 * (double)f->nonzeros / (n * n));
-    printf("eigenvalues   %.6g ... %.6g of the precision\n", s->eigenvalue_min, s->eigenvalue_max);
-    printf("condition     %.3g\n", s->condition);
-    printf("tau_max       %.3g sweeps per effective draw of the slowest direction", f->tau);
+    print_spectrum(&f->spectrum);
+    if (isnan(f->tau))
+        fputs("tau_max       " OUT_OF_RANGE, stdout);
+    else
+        printf("tau_max       %.3g sweeps per effective draw of the slowest direction", f->tau);
     if (f->omega != 1)
         printf(" (w = %g)", f->omega);
     putchar('\n');
     print_rate(f);
-    printf("float         moves the covariance by about %.2g: %s\n", s->f32_covariance_error,
-           verdicts[f32_judge(s)]);
-    printf("advice        %s: multiply-adds per effective draw %.3g by gibbs, %.3g by exact\n",
-           advice(f), f->gibbs_cost, f->exact_cost);
+    print_verdicts(f);
 }
 
 static json_t *facts_json(const facts *f)
@@ -117,7 +160,7 @@ static json_t *facts_json(const facts *f)
                         (json_int_t)s->asymmetry_row, "column", (json_int_t)s->asymmetry_column);
     return json_pack(
         "{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
-        " s:{s:o, s:s}, s:{s:o, s:o}, s:s}",
+        " s:{s:o, s:s}, s:{s:o, s:o}, s:s?}",
         "gibbsite", gbs_version(), "verb", "info", "matrix", json_text(f->files.matrix), "kind",
         f->files.covariance ? "covariance" : "precision", "size", (json_int_t)f->dim, "nonzeros",
         (json_int_t)f->nonzeros, "duplicates", (json_int_t)f->duplicates, "asymmetry", asymmetry,

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *const f32_words[] = {"fine", "warn", "refuse"};
 
@@ -99,13 +100,27 @@ static exit_code load_location(const model_files *files, gbs_model_spec *spec, g
     return EXIT_FINE;
 }
 
+/* The file that a message of gbs_model_create speaks of: its first word is the argument. */
+static const char *blamed(const model_files *files, const char *message)
+{
+    static const char *const words[] = {"location:", "mean:", "information:", "offset:"};
+    const char *location = files->mean ? files->mean : files->info ? files->info : files->offset;
+    for (size_t k = 0; location && k < sizeof words / sizeof *words; k++)
+        if (!strncmp(message, words[k], strlen(words[k])))
+            return location;
+    return files->matrix;
+}
+
 static exit_code say_condition(gbs_context *ctx, const gbs_model *model, const char *path)
 {
     gbs_spectrum spectrum;
     const gbs_status status = gbs_model_spectrum(ctx, model, &spectrum);
     if (status != GBS_OK)
         return complain_status(ctx, status);
-    say("%s: covariance inverted, condition number %.3g", path, spectrum.condition);
+    if (in_range(spectrum.condition))
+        say("%s: covariance inverted, condition number %.3g", path, spectrum.condition);
+    else
+        say("%s: covariance inverted, condition number " OUT_OF_RANGE, path);
     return EXIT_FINE;
 }
 
@@ -131,7 +146,7 @@ exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **mod
     const gbs_status status = gbs_model_create(ctx, &spec, model);
     if (status != GBS_OK) {
         code = complain(status == GBS_ERROR_MEMORY ? EXIT_FILE : EXIT_BAD_INPUT, "%s: %s",
-                        files->matrix, gbs_context_message(ctx));
+                        blamed(files, gbs_context_message(ctx)), gbs_context_message(ctx));
         goto done;
     }
     if (duplicates)

@@ -108,6 +108,30 @@ test_rate_of_large_models() {
     near gibbs_rate "$(json out gibbs_rate)" 0.25 1e-15
 }
 
+# Q = s [1 h; h 1]: where s is near the ends of double's range no figure may be nonsense.
+test_extreme_scales() {
+    for entries in "1e-308 5e-309" "1e-310 5e-311" "5e-324 0" "1e308 5e307"; do
+        d=${entries% *}
+        printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 %s\n2 2 %s\n2 1 %s\n' \
+            "$d" "$d" "${entries#* }" >q.mtx
+        code 0 gibbsite info -Q q.mtx
+        for nonsense in inf nan "condition     0" "   0 ..."; do
+            says_not out "$nonsense"
+        done
+        if [ "$d" = 1e308 ]; then
+            says out "condition     3"
+        else
+            says out "condition     not computed: beyond double's range"
+            code 0 gibbsite info -Q q.mtx --json
+            says out '"condition": null'
+            says out '"eigenvalue_min": null'
+        fi
+    done
+    printf '%%%%MatrixMarket matrix coordinate real symmetric\n1 1 1\n1 1 5e-324\n' >q.mtx
+    code 0 gibbsite info -Q q.mtx
+    says out "the least not computed: beyond double's range"
+}
+
 test_refused() {
     printf '%%%%MatrixMarket matrix array real general\n2 2\n1\n2\n2\n1\n' >indefinite.mtx
     code 3 gibbsite info -Q indefinite.mtx
