@@ -31,7 +31,7 @@ static void print_help(FILE *to)
         "\n'gibbsite VERB --help' lists a verb's options, with an example.\n"
         "Exit codes: 0 fine, 1 check failed, 2 usage, 3 bad input, 4 file trouble, 5 interrupted.\n"
         "\nExample:\n"
-        "  gibbsite make ar1 -n 10 --phi 0.9 -o q.mtx\n"
+        "  gibbsite make ar1 -n 10 --phi 0.5 -o q.mtx\n"
         "  gibbsite info -Q q.mtx\n"
         "  gibbsite sample -Q q.mtx --seed 1\n",
         to);

@@ -1,6 +1,7 @@
 /* The table-driven parser behind every verb.  getopt_long would give positions and strings; what
  * we need beyond it (bounds, choices, "given twice", help from the same table) is most of the
  * work, so all of it is here.  Values may follow as "--name value" or "--name=value". */
+#define _POSIX_C_SOURCE 200809L
 #include "options.h"
 
 #include <ctype.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 exit_code usage_error(const cli_command *command, const char *format, ...)
 {
@@ -250,4 +252,17 @@ bool option_given(const cli_command *command, const char *name)
 {
     const cli_option *o = find_option(command, name, strlen(name));
     return o && o->given;
+}
+
+exit_code check_output(const cli_command *command, const char *output, const char *const inputs[],
+                       size_t count)
+{
+    struct stat target, input;
+    if (!output || stat(output, &target))
+        return EXIT_FINE;
+    for (size_t k = 0; k < count; k++)
+        if (inputs[k] && !stat(inputs[k], &input) && input.st_dev == target.st_dev &&
+            input.st_ino == target.st_ino)
+            return usage_error(command, "-o: '%s' is an input of this run", output);
+    return EXIT_FINE;
 }

@@ -11,11 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 
 /* What the native stream can number; checked again, exactly, by the library. */
 #define MOST_CHAINS (INT64_C(1) << 40)
 #define MOST_SWEEPS (INT64_C(1) << 48)
+
+/* torch's kernel runs blocks of this many threads. */
+enum { LEAST_THREADS = 256 };
 
 static const char *const methods[] = {"gibbs", "exact", NULL};
 static const char *const dtypes[] = {"f32", "f64", NULL};
@@ -90,6 +92,11 @@ static exit_code parse_stream(const cli_command *command, sample_plan *plan)
                                "--stream: '%s' is not torch-cuda:SMS:THREADS_PER_SM, as "
                                "torch-cuda:132:2048",
                                plan->stream);
+        if (plan->threads < LEAST_THREADS)
+            return usage_error(command,
+                               "--stream: '%s' has %" PRId32
+                               " threads a multiprocessor, at least %d are needed",
+                               plan->stream, plan->threads, LEAST_THREADS);
     } else
         return usage_error(command,
                            "--stream: '%s' is not one of native, given:FILE, torch-cpu, "
@@ -147,24 +154,18 @@ static exit_code settle_seed(const cli_command *command, sample_plan *plan)
     return EXIT_FINE;
 }
 
-/* Results over one of the inputs would destroy it, and then no run could be repeated. */
-static exit_code check_output(const cli_command *command, const sample_plan *plan)
+static exit_code check_files(const cli_command *command, const sample_plan *plan)
 {
-    const char *const inputs[] = {plan->files.matrix, plan->files.mean, plan->files.info,
-                                  plan->files.offset, plan->noise,      plan->init};
-    struct stat output, input;
-    if (!plan->output || stat(plan->output, &output))
-        return EXIT_FINE;
-    for (size_t k = 0; k < sizeof inputs / sizeof *inputs; k++)
-        if (inputs[k] && !stat(inputs[k], &input) && input.st_dev == output.st_dev &&
-            input.st_ino == output.st_ino)
-            return usage_error(command, "-o: '%s' is an input of this run", plan->output);
-    return EXIT_FINE;
+    const char *const inputs[] = {
+        plan->files.matrix, plan->files.mean, plan->files.info,
+        plan->files.offset, plan->noise,      plan->start == GBS_START_GIVEN ? plan->init : NULL};
+    return check_output(command, plan->output, inputs, sizeof inputs / sizeof *inputs);
 }
 
 static exit_code settle_plan(const cli_command *command, sample_plan *plan, int format)
 {
     exit_code code = check_location(command);
+    parse_start(plan);
     if (code == EXIT_FINE && plan->method == GBS_METHOD_EXACT) {
         code = check_exact(command);
         plan->warmup = 0;
@@ -176,12 +177,11 @@ static exit_code settle_plan(const cli_command *command, sample_plan *plan, int 
     if (code == EXIT_FINE)
         code = settle_format(command, plan, format);
     if (code == EXIT_FINE)
-        code = check_output(command, plan);
+        code = check_files(command, plan);
     if (code == EXIT_FINE && !gbs_isa_available((gbs_isa)plan->isa))
         code = usage_error(command, "--isa: %s is not available here", isas[plan->isa]);
     if (code == EXIT_FINE)
         code = settle_seed(command, plan);
-    parse_start(plan);
     plan->files.quiet = plan->quiet;
     return code;
 }
@@ -391,7 +391,7 @@ static bool parse_plan(int argc, char **argv, sample_plan *p, exit_code *code)
          .low = 0, .high = 2, .open = true},
         {"--init", "START",
          "overdispersed (default: mean + 2 sd normals), zero, mean,\n"
-         "or a .npy file [chains, D] or [D]",
+         "or a file [chains, D] or [D], .npy or Matrix Market",
          &p->init, OPTION_TEXT, .required = false},
         {"--stream", "S",
          "native (default), given:FILE (.npy [sweeps, D, chains]),\n"
@@ -416,7 +416,7 @@ static bool parse_plan(int argc, char **argv, sample_plan *p, exit_code *code)
         .purpose =
             "Draws from N(mu, Q^-1) by systematic Gibbs sweeps, or exactly.  Kept draw k is\n"
             "the state after warmup + (k + 1) thin sweeps.",
-        .example = "  gibbsite make lattice --rows 10 --cols 10 --kappa 0.1 -o q.mtx\n"
+        .example = "  gibbsite make lattice --rows 10 --cols 10 --kappa 1 -o q.mtx\n"
                    "  gibbsite sample -Q q.mtx --seed 1\n"
                    "  gibbsite sample -Q q.mtx --seed 1 --chains 8 --draws 4000 -o draws.nc",
         .options = options,

@@ -6,6 +6,8 @@
 #include "interrupt.h"
 #include "progress.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Room for a block of draws: 32 MiB, or one draw of all chains where that is more. */
@@ -35,7 +37,10 @@ static exit_code block_open(block *b, const sample_run *run, const gbs_results_w
     }
     if (__builtin_mul_overflow(numbers, b->capacity, &numbers))
         numbers = INT64_MAX;
-    b->x = take(numbers, type_size(plan), "draws");
+    char what[96];
+    snprintf(what, sizeof what, "--chains %" PRId64 ", --draws %" PRId64, plan->chains,
+             plan->draws);
+    b->x = take(numbers, type_size(plan), what);
     if (!b->x)
         return EXIT_FILE;
     if (!writer || plan->format != GBS_RESULTS_NETCDF)

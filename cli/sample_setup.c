@@ -2,6 +2,7 @@
 #include "sample.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,6 +25,27 @@ static exit_code check_float(sample_run *run)
     if (verdict != F32_FINE)
         say("warning: %s: --dtype f32 moves the covariance by about %.2g (tau_max %.3g)",
             plan->files.matrix, spectrum.f32_covariance_error, spectrum.tau_max);
+    return EXIT_FINE;
+}
+
+/* Refuses the first number of a start that is not finite in type T, by its place in the file. */
+static exit_code check_start(const gbs_array *a, const char *path, gbs_type type)
+{
+    const int64_t columns = a->shape[a->axes - 1];
+    for (int64_t k = 0; k < a->count; k++) {
+        const double value = array_at(a, k);
+        if (isfinite(type == GBS_F32 ? (double)(float)value : value))
+            continue;
+        char place[64], number[32];
+        if (a->axes == 1)
+            snprintf(place, sizeof place, "(%" PRId64 ")", k);
+        else
+            snprintf(place, sizeof place, "(%" PRId64 ", %" PRId64 ")", k / columns, k % columns);
+        return complain(EXIT_BAD_INPUT, "%s: element %s, counted from 0, is %s, which %s", path,
+                        place, shortest(value, number),
+                        isfinite(value) ? "is beyond the range of --dtype f32"
+                                        : "no chain can start from");
+    }
     return EXIT_FINE;
 }
 
@@ -65,7 +87,9 @@ static exit_code load_start(sample_run *run, gbs_sampler_spec *spec)
                  run->dim, run->dim);
         return complain_shape(a, plan->init, needed);
     }
-    code = convert(a, spec->type);
+    code = check_start(a, plan->init, spec->type);
+    if (code == EXIT_FINE)
+        code = convert(a, spec->type);
     spec->initial = a->data;
     spec->initial_rows = one ? 1 : a->shape[0];
     return code;
@@ -117,6 +141,9 @@ static exit_code make_sampler(sample_run *run)
     if (code != EXIT_FINE)
         return code;
     const gbs_status status = gbs_sampler_create(run->ctx, run->model, &spec, &run->sampler);
+    if (status == GBS_ERROR_MEMORY) /* the library counts chains in whole batches */
+        return complain(EXIT_FILE, "--chains %" PRId64 ": %s", plan->chains,
+                        gbs_context_message(run->ctx));
     return status == GBS_OK ? EXIT_FINE : complain_status(run->ctx, status);
 }
 

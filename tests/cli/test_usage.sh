@@ -42,6 +42,7 @@ test_help_examples_run() {
         [ -s example.sh ] || fail "no example in 'gibbsite $verb --help'"
         unset -f gibbsite
         code 0 sh -e example.sh
+        says_not err "have not mixed"
         gibbsite() { "$program" "$@"; }
         echo "  gibbsite $verb --help: $(grep -c . example.sh) command(s) ran"
     done
@@ -116,6 +117,48 @@ test_output_is_no_input() {
     wrong "-o: 'link.npy' is an input of this run" sample -Q q.mtx -o link.npy
     wrong "-o: 'q.mtx' is an input of this run" sample -Q before.mtx --init q.mtx -o q.mtx --format nc
     same q.mtx before.mtx
+}
+
+# Nor may a model replace its graph, whatever leads there.
+test_made_matrix_is_no_input() {
+    cp "$here/small.graph" e.graph
+    ln -s e.graph soft.mtx
+    ln e.graph hard.mtx
+    for file in e.graph ./e.graph soft.mtx hard.mtx; do
+        wrong "-o: '$file' is an input of this run" make car --graph e.graph --rho 0.9 -o "$file"
+        wrong "-o: '$file' is an input of this run" make icar --graph e.graph --kappa 1 -o "$file"
+    done
+    wrong "is an input of this run" make car --graph soft.mtx --rho 0.9 -o hard.mtx
+    same e.graph "$here/small.graph"
+    # A word of --init is no file.
+    code 0 gibbsite make ar1 -n 3 --phi 0.5 -o q.mtx
+    echo older >zero
+    code 0 gibbsite sample -Q q.mtx --seed 1 --draws 5 --init zero -o zero --format npy
+}
+
+# Messages name what was typed, not what the program made of it.
+test_messages_name_what_was_typed() {
+    wrong "--stream: 'torch-cuda:132:100' has 100 threads a multiprocessor, at least 256" \
+        sample -Q q.mtx --stream torch-cuda:132:100
+    says err "try 'gibbsite sample --help'"
+    code 0 gibbsite make ar1 -n 2 --phi 0.5 -o q.mtx
+    printf '%%%%MatrixMarket matrix array real general\n2 1\n1\nnan\n' >v.mtx
+    for option in --mean --info --offset; do
+        code 3 gibbsite sample -Q q.mtx $option v.mtx --seed 1
+        says err "gibbsite: v.mtx: "
+        says err "site 1"
+        says_not err "q.mtx"
+    done
+    printf '%%%%MatrixMarket matrix array real general\n1 2\n1\nnan\n' >start.mtx
+    code 3 gibbsite sample -Q q.mtx --init start.mtx --seed 1
+    says err "start.mtx: element (0, 1), counted from 0, is nan"
+    printf '%%%%MatrixMarket matrix array real general\n1 2\n1\n1e300\n' >start.mtx
+    code 3 gibbsite sample -Q q.mtx --init start.mtx --seed 1 --dtype f32
+    says err "start.mtx: element (0, 1), counted from 0, is 1e+300, which is beyond the range of --dtype f32"
+    for count in 1099511627775 1099511627773; do # 16 TB and more of state
+        code 4 gibbsite sample -Q q.mtx --chains $count --seed 1
+        says err "--chains $count: "
+    done
 }
 
 # C45: seeds that do not fit a signed 64-bit integer.
