@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every test that needs a GPU: the CUDA library's own, then the PyTorch op's where torch is, then
-# the sanitizers over a short suite.  Ends with the sum of what they counted.
+# Every test that needs a GPU: the CUDA library's own, torch's normals where torch is, then the
+# sanitizers over a short suite.  Ends with the sum of what they counted.
 set -u
 build=${1:-build/cuda}
 log=$build/gpu_tests.log
@@ -10,6 +10,13 @@ for test in test_no_gpu test_gpu_roots test_gpu_bits; do
     "$build/tests/gpu/$test" 2>&1 | tee "$build/one.log"
     tail -n 1 "$build/one.log" | grep -E '^[0-9]+ passed' >>"$log" || echo "0 passed, 1 failed" >>"$log"
 done
+if python3 -c 'import torch; assert torch.cuda.is_available()' >/dev/null 2>&1; then
+    echo "== torch.randn"
+    python3 tests/gpu/test_torch_noise.py "$build/src/backend/cuda/libgibbsite_cuda.so" 2>&1 | tee "$build/one.log"
+    tail -n 1 "$build/one.log" | grep -E '^[0-9]+ passed' >>"$log" || echo "0 passed, 1 failed" >>"$log"
+else
+    echo "skipped: torch with CUDA is not on this machine"
+fi
 if command -v compute-sanitizer >/dev/null 2>&1; then
     for tool in memcheck racecheck initcheck synccheck; do
         echo "== compute-sanitizer $tool"
@@ -23,12 +30,5 @@ if command -v compute-sanitizer >/dev/null 2>&1; then
     done
 else
     echo "skipped: compute-sanitizer is not on this machine"
-fi
-if python3 -c 'import torch; assert torch.cuda.is_available()' >/dev/null 2>&1 && [ -f tests/gpu/test_op_cuda.py ]; then
-    echo "== PyTorch op"
-    python3 tests/gpu/test_op_cuda.py 2>&1 | tee "$build/one.log"
-    grep -E '^[0-9]+ passed' "$build/one.log" | tail -n 1 | grep . >>"$log" || echo "0 passed, 1 failed" >>"$log"
-else
-    echo "skipped: torch with CUDA is not on this machine"
 fi
 awk '{p += $1; f += $3} END {printf "%d passed, %d failed\n", p, f; exit f != 0}' "$log"
