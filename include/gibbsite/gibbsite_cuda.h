@@ -28,6 +28,7 @@ typedef struct gbs_cuda_launch {
     void *workspace;               /* device memory of gbs_cuda_sweep_workspace bytes, 256-aligned */
     size_t workspace_bytes;
     /* torch under graph capture: where the generator's seed and offset will be at replay.
+     * Not for the native stream, whose seed must be known.
      * Both NULL: spec.seed and spec.torch_offset; else the seed there, and the offset there plus
      * spec.torch_offset. */
     const uint64_t *device_seed;

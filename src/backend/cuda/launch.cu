@@ -359,6 +359,11 @@ extern "C" gbs_status gbs_cuda_sweep(const gbs_sweep_spec *spec, const gbs_cuda_
         status = check_pointers(spec, message, message_bytes);
     if (status != GBS_OK || spec->groups * spec->chains == 0)
         return status;
+    if (how->device_seed != NULL && spec->stream != GBS_STREAM_TORCH_CUDA)
+        return refuse(
+            message, message_bytes, GBS_ERROR_ARGUMENT,
+            "device_seed: only the torch-cuda stream takes a seed that is known at replay; "
+            "give the native stream a seed");
     const gbs_sweep_args a = arguments_of(spec, how);
     const cudaStream_t stream = (cudaStream_t)how->stream;
     const gbs_cuda_kernel kernel = how->kernel != GBS_CUDA_KERNEL_AUTO ? how->kernel : choose(spec);

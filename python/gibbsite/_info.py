@@ -1,0 +1,66 @@
+"""What to expect of a matrix: the numbers that `gibbsite info` prints, as a dict."""
+import numpy as np
+
+from ._objects import Context, Model
+
+# As the program weighs them (cli/info.c): multiply-adds of one normal, and of one division.
+_NORMAL_COST, _DIVISION_COST = 20, 4
+_RATE_LARGEST = 2048
+
+
+def f32_verdict(error):
+    return "fine" if error <= 1e-3 else "warn" if error <= 0.1 else "refuse"
+
+
+def _gibbs_rate(precision, omega):
+    """Spectral radius of a sweep's effect on the mean; the matrix is scaled to a unit diagonal."""
+    scale = 1 / np.sqrt(np.diag(precision))
+    unit = precision * scale[:, None] * scale
+    below = np.eye(len(unit)) + omega * np.tril(unit, -1)
+    above = (1 - omega) * np.eye(len(unit)) - omega * np.triu(unit, 1)
+    return float(np.abs(np.linalg.eigvals(np.linalg.solve(below, above))).max())
+
+
+def info(precision, *, covariance=False, omega=1.0, rate=None):
+    """Says what to expect of a precision matrix [D, D] (or a covariance).
+
+    rate     compute the Gibbs rate, about 10 D^3 operations; by default up to D = 2048
+
+    Returns a dict with the names of `gibbsite info --json`: size, nonzeros, asymmetry,
+    eigenvalue_min, eigenvalue_max, condition, omega, tau_max (sweeps per effective draw of the
+    slowest direction), gibbs_rate and sweeps_to_forget (None where not computed), f32
+    (covariance_error and verdict), cost_per_effective_draw and advice ("gibbs" or "exact").
+    """
+    if not 0 < omega < 2:
+        raise ValueError(f"omega: {omega} is not in (0, 2)")
+    with Context() as context, Model(context, precision, covariance=covariance) as model:
+        spectrum, q = model.spectrum(), model.precision
+    n, tau = len(q), (2 / omega - 1) * spectrum.tau_max
+    wanted = n <= _RATE_LARGEST if rate is None else rate
+    gibbs_rate = _gibbs_rate(q, omega) if wanted else None
+    known = gibbs_rate is not None and 1 - gibbs_rate >= 1e-12
+    gibbs = max(tau, 1) * (n * (n - 1) + _NORMAL_COST * n)
+    exact = n * (n - 1) / 2 + (_NORMAL_COST + _DIVISION_COST) * n
+    return {
+        "kind": "covariance" if covariance else "precision",
+        "size": n,
+        "nonzeros": int(np.count_nonzero(q)),
+        "asymmetry": None if spectrum.asymmetry_row < 0 else {
+            "value": spectrum.asymmetry,
+            "row": spectrum.asymmetry_row,
+            "column": spectrum.asymmetry_column,
+        },
+        "eigenvalue_min": spectrum.eigenvalue_min,
+        "eigenvalue_max": spectrum.eigenvalue_max,
+        "condition": spectrum.condition,
+        "omega": omega,
+        "tau_max": tau,
+        "gibbs_rate": gibbs_rate,
+        "sweeps_to_forget": 1 / (1 - gibbs_rate) if known else None,
+        "f32": {
+            "covariance_error": spectrum.f32_covariance_error,
+            "verdict": f32_verdict(spectrum.f32_covariance_error),
+        },
+        "cost_per_effective_draw": {"gibbs": gibbs, "exact": exact},
+        "advice": "gibbs" if gibbs < exact else "exact",
+    }

@@ -1,0 +1,128 @@
+"""Finds and loads the C library, and says in Python what its structs are."""
+import ctypes as c
+import os
+import pathlib
+
+_PACKAGE = pathlib.Path(__file__).resolve().parent
+
+
+def folder(kind):
+    """The package's own "lib" or "include"; in a source tree GIBBSITE_PREFIX says whose."""
+    prefix = os.environ.get("GIBBSITE_PREFIX")
+    return (pathlib.Path(prefix) if prefix else _PACKAGE) / kind
+
+
+def library_file(name):
+    """lib{name}.so.0, or None where this installation does not have it."""
+    path = folder("lib") / f"lib{name}.so.0"
+    return path if path.exists() else None
+
+
+def load(name):
+    path = library_file(name)
+    if path is None:
+        raise ImportError(
+            f"gibbsite: there is no lib{name}.so.0 in {folder('lib')}: install the package with "
+            "`pip install .`, or point GIBBSITE_PREFIX at a folder with lib and include"
+        )
+    return c.CDLL(str(path), mode=c.RTLD_GLOBAL)
+
+
+class Allocator(c.Structure):
+    _fields_ = [("allocate", c.c_void_p), ("release", c.c_void_p), ("user", c.c_void_p)]
+
+
+class ContextOptions(c.Structure):
+    _fields_ = [("allocator", Allocator), ("isa", c.c_int)]
+
+
+class ModelSpec(c.Structure):
+    _fields_ = [
+        ("dim", c.c_int64), ("matrix_kind", c.c_int), ("matrix_type", c.c_int),
+        ("matrix", c.c_void_p), ("row_stride", c.c_int64), ("location_kind", c.c_int),
+        ("location_type", c.c_int), ("location", c.c_void_p),
+    ]
+
+
+class StreamSpec(c.Structure):
+    _fields_ = [
+        ("kind", c.c_int), ("noise_type", c.c_int), ("noise", c.c_void_p),
+        ("noise_sweeps", c.c_int64), ("torch_state", c.c_void_p), ("torch_state_bytes", c.c_size_t),
+        ("cuda_multiprocessors", c.c_int32), ("cuda_threads_per_multiprocessor", c.c_int32),
+    ]
+
+
+class SamplerSpec(c.Structure):
+    _fields_ = [
+        ("type", c.c_int), ("method", c.c_int), ("chains", c.c_int64), ("first_chain", c.c_int64),
+        ("first_sweep", c.c_int64), ("seed", c.c_uint64), ("order", c.c_int),
+        ("permutation", c.c_void_p), ("omega", c.c_double), ("start", c.c_int),
+        ("initial", c.c_void_p), ("initial_rows", c.c_int64), ("stream", StreamSpec),
+    ]
+
+
+class Sink(c.Structure):
+    _fields_ = [
+        ("out", c.c_void_p), ("chain_stride", c.c_int64), ("draw_stride", c.c_int64),
+        ("site_stride", c.c_int64), ("callback", c.c_void_p), ("user", c.c_void_p),
+        ("moments", c.c_void_p),
+    ]
+
+
+class Spectrum(c.Structure):
+    _fields_ = [
+        ("asymmetry", c.c_double), ("asymmetry_row", c.c_int64), ("asymmetry_column", c.c_int64),
+        ("eigenvalue_min", c.c_double), ("eigenvalue_max", c.c_double), ("condition", c.c_double),
+        ("tau_max", c.c_double), ("f32_covariance_error", c.c_double),
+    ]
+
+
+class Draws(c.Structure):
+    _fields_ = [
+        ("values", c.c_void_p), ("chains", c.c_int64), ("draws", c.c_int64),
+        ("chain_stride", c.c_int64), ("draw_stride", c.c_int64),
+    ]
+
+
+class Summary(c.Structure):
+    _fields_ = [(name, c.c_double) for name in (
+        "mean", "sd", "mcse_mean", "mcse_sd", "q5", "median", "q95", "ess_bulk", "ess_tail", "rhat",
+    )] + [("not_finite", c.c_int64), ("noted_chain", c.c_int64), ("notes", c.c_uint32)]
+
+
+def _declare(lib):
+    pointer, status = c.c_void_p, c.c_int
+    for name, result, arguments in (
+        ("gbs_version", c.c_char_p, []),
+        ("gbs_status_name", c.c_char_p, [c.c_int]),
+        ("gbs_context_options_default", ContextOptions, []),
+        ("gbs_context_create", status, [pointer, pointer]),
+        ("gbs_context_destroy", None, [pointer]),
+        ("gbs_context_message", c.c_char_p, [pointer]),
+        ("gbs_context_isa", c.c_int, [pointer]),
+        ("gbs_isa_name", c.c_char_p, [c.c_int]),
+        ("gbs_model_spec_default", ModelSpec, []),
+        ("gbs_model_create", status, [pointer, pointer, pointer]),
+        ("gbs_model_release", None, [pointer]),
+        ("gbs_model_precision", pointer, [pointer]),
+        ("gbs_model_location", pointer, [pointer]),
+        ("gbs_model_mean", pointer, [pointer]),
+        ("gbs_model_log_density", status,
+         [pointer, pointer, c.c_int, pointer, c.c_int64, c.c_int64, pointer]),
+        ("gbs_model_spectrum", status, [pointer, pointer, pointer]),
+        ("gbs_sampler_spec_default", SamplerSpec, []),
+        ("gbs_sampler_create", status, [pointer, pointer, pointer, pointer]),
+        ("gbs_sampler_destroy", None, [pointer]),
+        ("gbs_sampler_run", status, [pointer, c.c_int64]),
+        ("gbs_sampler_sample", status, [pointer, c.c_int64, c.c_int64, pointer]),
+        ("gbs_sampler_get_torch_state", status, [pointer, pointer, c.c_size_t]),
+        ("gbs_sampler_kernel", c.c_char_p, [pointer]),
+        ("gbs_diag_workspace", c.c_size_t, [c.c_int64, c.c_int64]),
+        ("gbs_diag_summary", status, [pointer, pointer, pointer]),
+    ):
+        function = getattr(lib, name)
+        function.restype, function.argtypes = result, arguments
+    return lib
+
+
+lib = _declare(load("gibbsite"))

@@ -1,0 +1,124 @@
+"""Contexts, models and samplers of the C library, closed when their `with` block ends."""
+import ctypes as c
+
+import numpy as np
+
+from . import _library
+from ._library import lib
+
+F32, F64 = 0, 1
+ISAS = {"auto": 0, "scalar": 1, "avx2": 2, "avx512": 3}
+LOCATIONS = {"mean": 1, "info": 2, "offset": 3}
+LOCATION_NAMES = ["zero", "mean", "information", "offset"]
+
+_EXCEPTIONS = {3: MemoryError}  # GBS_ERROR_MEMORY; every other refusal is about a value
+
+
+def address(array):
+    return array.ctypes.data_as(c.c_void_p)
+
+
+def type_of(array):
+    return F32 if array.dtype == np.float32 else F64
+
+
+def plain(name, values, dims):
+    """An array that the library can read: float32 stays, everything else becomes float64."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
+        raise TypeError(f"{name}: an array of real numbers is needed, not {array.dtype}")
+    kept = array.dtype if array.dtype == np.float32 else np.float64
+    array = np.ascontiguousarray(array, dtype=kept)
+    if array.ndim != dims:
+        raise ValueError(f"{name}: {dims} dimension{'s' * (dims > 1)} needed, but its shape is "
+                         f"{array.shape}")
+    return array
+
+
+class Handle:
+    """Something that the library made and takes back."""
+
+    def __init__(self, drop):
+        self.handle, self._drop = c.c_void_p(), drop
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.handle:
+            self._drop(self.handle)
+            self.handle = c.c_void_p()
+
+
+class Context(Handle):
+    def __init__(self, isa="auto"):
+        super().__init__(lib.gbs_context_destroy)
+        if isa not in ISAS:
+            raise ValueError(f"isa: {isa!r}; it must be one of {', '.join(ISAS)}")
+        options = lib.gbs_context_options_default()
+        options.isa = ISAS[isa]
+        if lib.gbs_context_create(c.byref(options), c.byref(self.handle)) != 0:
+            raise ValueError(f"isa: this machine or build does not have {isa}")
+
+    def must(self, status):
+        if status != 0:
+            message = lib.gbs_context_message(self.handle).decode()
+            raise _EXCEPTIONS.get(status, ValueError)(message)
+
+    @property
+    def isa(self):
+        return lib.gbs_isa_name(lib.gbs_context_isa(self.handle)).decode()
+
+
+class Model(Handle):
+    """The matrix and location as sample and info take them, checked and frozen."""
+
+    def __init__(self, context, precision, mean=None, info=None, offset=None, covariance=False):
+        super().__init__(lib.gbs_model_release)
+        matrix = plain("covariance" if covariance else "precision", precision, 2)
+        if matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
+            raise ValueError(f"precision: a square matrix is needed, but its shape is "
+                             f"{matrix.shape}")
+        spec = lib.gbs_model_spec_default()
+        spec.dim, spec.matrix_kind = len(matrix), int(bool(covariance))
+        spec.matrix, spec.matrix_type = address(matrix), type_of(matrix)
+        given = {k: v for k, v in (("mean", mean), ("info", info), ("offset", offset))
+                 if v is not None}
+        if len(given) > 1:
+            raise ValueError(f"{' and '.join(given)}: only one form of the location can be given")
+        for name, value in given.items():
+            location = plain(name, value, 1)
+            if location.shape != (len(matrix),):
+                raise ValueError(f"{name}: {len(location)} entries, but the matrix has "
+                                 f"{len(matrix)} rows")
+            spec.location_kind = LOCATIONS[name]
+            spec.location, spec.location_type = address(location), type_of(location)
+        self.dim, self.location_kind = len(matrix), spec.location_kind
+        self.context = context
+        context.must(lib.gbs_model_create(context.handle, c.byref(spec), c.byref(self.handle)))
+
+    def _array(self, pointer, *shape):
+        flat = c.cast(pointer, c.POINTER(c.c_double * int(np.prod(shape)))).contents
+        return np.frombuffer(flat, dtype=np.float64).reshape(shape).copy()
+
+    @property
+    def precision(self):
+        return self._array(lib.gbs_model_precision(self.handle), self.dim, self.dim)
+
+    @property
+    def location(self):
+        return self._array(lib.gbs_model_location(self.handle), self.dim)
+
+    def log_density(self, draws):
+        """-(x - mu)' Q (x - mu) / 2 of draws [..., D]."""
+        lp = np.empty(draws.shape[:-1])
+        self.context.must(lib.gbs_model_log_density(
+            self.context.handle, self.handle, type_of(draws), address(draws), lp.size, 0,
+            address(lp)))
+        return lp
+
+    def spectrum(self):
+        spectrum = _library.Spectrum()
+        self.context.must(
+            lib.gbs_model_spectrum(self.context.handle, self.handle, c.byref(spectrum)))
+        return spectrum

@@ -1,0 +1,209 @@
+"""Draws of a Gaussian: what `gibbsite sample` does, on arrays."""
+import ctypes as c
+import os
+import warnings
+
+import numpy as np
+
+from . import _library
+from ._info import f32_verdict
+from ._library import lib
+from ._objects import LOCATION_NAMES, Context, Handle, Model, address, plain, type_of
+
+_METHODS = {"gibbs": 0, "exact": 1}
+_ORDERS = {"forward": 0, "backward": 1, "symmetric": 2}
+_STARTS = {"overdispersed": 0, "zero": 1, "mean": 2}
+_STREAMS = {"native": 0, "given": 1, "torch-cpu": 2, "torch-cuda": 3}
+_MAPPING_VERSIONS = {"native": 1, "given": 0, "torch-cpu": 1, "torch-cuda": 1}
+_STATE_BYTES = {"torch-cpu": 5056, "torch-cuda": 16}
+_TYPES = {"float32": np.float32, "f32": np.float32, "float64": np.float64, "f64": np.float64}
+
+
+class Draws(np.ndarray):
+    """An array [chain, draw, D] that remembers how it was made: `seed`, `attributes`, `kernel`, and
+    for torch streams `generator_state`, the generator's state at the end."""
+
+    def __array_finalize__(self, other):
+        for name in ("seed", "attributes", "kernel", "generator_state"):
+            setattr(self, name, getattr(other, name, None))
+
+
+def _choice(name, value, choices):
+    if value not in choices:
+        raise ValueError(f"{name}: {value!r}; it must be one of {', '.join(map(str, choices))}")
+    return choices[value]
+
+
+def _count(name, value, least):
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name}: {value!r}; a whole number of at least {least} is needed")
+    return int(value)
+
+
+def _seed(value):
+    """0 .. 2^64 - 1; -1 is 2^64 - 1; None takes one from the system."""
+    if value is None:
+        return int.from_bytes(os.urandom(8), "little")
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or \
+            not -1 <= value < 2**64:
+        raise ValueError(f"seed: {value!r}; it must be in 0 .. 2^64 - 1, or -1")
+    return int(value) % 2**64
+
+
+class _Sampler(Handle):
+    def __init__(self, context, model, spec):
+        super().__init__(lib.gbs_sampler_destroy)
+        context.must(lib.gbs_sampler_create(context.handle, model.handle, c.byref(spec),
+                                            c.byref(self.handle)))
+
+
+def _check_float(model, force):
+    error = model.spectrum().f32_covariance_error
+    verdict = f32_verdict(error)
+    if verdict == "refuse" and not force:
+        raise ValueError(f"dtype: float32 would move the covariance by about {error:.2g}; use "
+                         "float64, or force=True")
+    if verdict != "fine":
+        warnings.warn(f"dtype: float32 moves the covariance by about {error:.2g}", stacklevel=3)
+
+
+def _set_start(spec, init, dim, dtype):
+    """Returns what must stay alive while the sampler is made."""
+    if isinstance(init, str):
+        spec.start = _choice("init", init, _STARTS)
+        return None
+    start = np.ascontiguousarray(np.asarray(init), dtype=dtype)
+    if start.shape not in ((dim,), (1, dim), (spec.chains, dim)):
+        raise ValueError(f"init: shape {start.shape}, but ({spec.chains}, {dim}) or ({dim},) is "
+                         "needed")
+    spec.start, spec.initial = 3, address(start)
+    spec.initial_rows = 1 if start.ndim == 1 else len(start)
+    return start
+
+
+def _set_stream(spec, dim, stream, noise, generator_state, card):
+    """Likewise."""
+    spec.stream.kind = _choice("stream", stream, _STREAMS)
+    if (noise is not None) != (stream == "given"):
+        raise ValueError("noise: it belongs to stream='given', which needs it")
+    kept = []
+    if noise is not None:
+        kept.append(plain("noise", noise, 3))
+        if kept[0].shape[1:] != (dim, spec.chains):
+            raise ValueError(f"noise: shape {kept[0].shape}, but (sweeps, {dim}, {spec.chains}) is "
+                             "needed")
+        spec.stream.noise, spec.stream.noise_type = address(kept[0]), type_of(kept[0])
+        spec.stream.noise_sweeps = len(kept[0])
+    if generator_state is not None:
+        if stream not in _STATE_BYTES:
+            raise ValueError("generator_state: it belongs to the torch streams")
+        kept.append(np.ascontiguousarray(np.asarray(generator_state), dtype=np.uint8))
+        spec.stream.torch_state, spec.stream.torch_state_bytes = address(kept[-1]), kept[-1].size
+    if stream == "torch-cuda":
+        if card is None:
+            raise ValueError("card: stream='torch-cuda' needs (multiprocessors, threads of each), "
+                             "(132, 2048) for an H200")
+        spec.stream.cuda_multiprocessors, spec.stream.cuda_threads_per_multiprocessor = card
+    return kept
+
+
+def _generator_state(context, sampler, stream):
+    if stream not in _STATE_BYTES:
+        return None
+    state = np.empty(_STATE_BYTES[stream], np.uint8)
+    context.must(lib.gbs_sampler_get_torch_state(sampler.handle, address(state), state.size))
+    return state
+
+
+def _run(context, sampler, method, warmup, thin, out):
+    if method == "gibbs":
+        context.must(lib.gbs_sampler_run(sampler.handle, warmup))
+    sink = _library.Sink(out=address(out))
+    context.must(lib.gbs_sampler_sample(sampler.handle, out.shape[1], thin, c.byref(sink)))
+
+
+def _arviz(draws, model, first_chain):
+    """The groups and attributes of the program's netCDF files."""
+    try:
+        import arviz
+    except ImportError as error:
+        raise ImportError("output='arviz' needs ArviZ: pip install arviz") from error
+    plain_draws = np.asarray(draws)
+    facts = {"inference_library": "gibbsite", "inference_library_version":
+             lib.gbs_version().decode()}
+    data = arviz.from_dict(
+        posterior={"x": plain_draws},
+        sample_stats={"lp": model.log_density(plain_draws)},
+        constant_data={"location": model.location, "diag_precision": np.diag(model.precision)},
+        dims={"x": ["x_dim_0"], "location": ["x_dim_0"], "diag_precision": ["x_dim_0"]},
+        coords={"chain": first_chain + np.arange(len(plain_draws)),
+                "x_dim_0": np.arange(model.dim)},
+        attrs=facts,
+    )
+    data.attrs.update(facts | draws.attributes)
+    data.constant_data["location"].attrs["form"] = LOCATION_NAMES[model.location_kind]
+    return data
+
+
+def sample(precision, *, mean=None, info=None, offset=None, covariance=False, method="gibbs",
+           chains=4, warmup=None, draws=1000, thin=None, seed=None, dtype="float64", force=False,
+           order="forward", omega=1.0, init="overdispersed", stream="native", noise=None,
+           generator_state=None, card=None, first_chain=0, first_sweep=0, isa="auto",
+           output="array"):
+    """Draws from a Gaussian with the given precision [D, D] (covariance=True: covariance).
+
+    mean, info, offset   at most one location [D]: mu, Q mu, or the offset that many loops add
+    method               "gibbs": `warmup` sweeps (1000), then `draws` states `thin` (1) sweeps
+                         apart; "exact": independent draws, one triangular solve each
+    chains, seed         chain c of a seed is always the same; seed=None takes one from the
+                         system, kept in the result's `seed`
+    dtype                "float64", or "float32" for models that it does not bend (else force)
+    order, omega, init   "forward", "backward", "symmetric"; over-relaxation in (0, 2);
+                         "overdispersed", "zero", "mean" or an array [chains, D] or [D]
+    stream               "native"; "given" with noise [sweeps, D, chains]; "torch-cpu" and
+                         "torch-cuda" with card=(multiprocessors, threads of each), from the seed
+                         or from generator_state
+    first_chain,         shift the native stream: batches and resumes continue one run
+    first_sweep
+    output               "array": [chain, draw, D]; "arviz": InferenceData, as the program's files
+
+    The native stream gives the same bits on every machine.
+    """
+    typed = _choice("dtype", dtype if isinstance(dtype, str) else np.dtype(dtype).name, _TYPES)
+    _choice("output", output, {"array": 0, "arviz": 1})
+    if method == "exact" and not (warmup is None and thin is None and order == "forward" and
+                                  omega == 1.0 and isinstance(init, str) and
+                                  init == "overdispersed"):
+        raise ValueError("method: exact draws are independent and take no warmup, thin, order, "
+                         "omega or init")
+    warmup = _count("warmup", 1000 if warmup is None else warmup, 0)
+    thin = _count("thin", 1 if thin is None else thin, 1)
+    spec = lib.gbs_sampler_spec_default()
+    spec.type = 0 if typed is np.float32 else 1
+    spec.method = _choice("method", method, _METHODS)
+    spec.chains, spec.seed = _count("chains", chains, 1), _seed(seed)
+    spec.first_chain = _count("first_chain", first_chain, 0)
+    spec.first_sweep = _count("first_sweep", first_sweep, 0)
+    spec.order, spec.omega = _choice("order", order, _ORDERS), float(omega)
+    with Context(isa) as context, \
+            Model(context, precision, mean, info, offset, covariance) as model:
+        if typed is np.float32:
+            _check_float(model, force)
+        alive = [_set_start(spec, init, model.dim, typed),
+                 _set_stream(spec, model.dim, stream, noise, generator_state, card)]
+        out = np.empty((chains, _count("draws", draws, 1), model.dim), typed).view(Draws)
+        with _Sampler(context, model, spec) as sampler:
+            _run(context, sampler, method, warmup, thin, out)
+            out.generator_state = _generator_state(context, sampler, stream)
+            out.kernel = lib.gbs_sampler_kernel(sampler.handle).decode()
+        del alive
+        out.seed = spec.seed
+        out.attributes = {
+            "method": method, "stream": stream,
+            "stream_mapping_version": _MAPPING_VERSIONS[stream], "seed": spec.seed,
+            "warmup": warmup if method == "gibbs" else 0, "thin": thin,
+        }
+        if method == "gibbs":
+            out.attributes |= {"order": order, "omega": float(omega),
+                               "init": init if isinstance(init, str) else "given"}
+        return out if output == "array" else _arviz(out, model, spec.first_chain)

@@ -1,0 +1,97 @@
+"""Diagnostics of draws, as the C library computes them."""
+import ctypes as c
+
+import numpy as np
+
+from . import _library
+from ._library import lib
+
+_FIELDS = [name for name, _ in _library.Summary._fields_]
+_NOTES = {
+    1: "not finite", 2: "constant", 4: "every chain constant", 8: "a chain is constant",
+    16: "too short", 32: "ESS capped", 64: "two chains identical", 128: "ties",
+}
+
+
+class Summary:
+    """One entry per variable in each attribute: mean, sd, mcse_mean, mcse_sd, q5, median, q95,
+    ess_bulk, ess_tail, rhat, not_finite and notes; undefined values are NaN and `notes` says why.
+    Printing it gives a table."""
+
+    def __init__(self, names, columns):
+        self.names = names
+        self.__dict__.update(columns)
+
+    def __len__(self):
+        return len(self.names)
+
+    def note(self, k):
+        """The reasons and warnings of variable k, in words."""
+        return ", ".join(text for bit, text in _NOTES.items() if int(self.notes[k]) & bit)
+
+    def __str__(self):
+        heads = _FIELDS[:10]
+        formats = dict.fromkeys(heads, "{:.5g}")
+        formats.update(mcse_mean="{:.2g}", mcse_sd="{:.2g}", ess_bulk="{:.0f}", ess_tail="{:.0f}",
+                       rhat="{:.4f}")
+        rows = [["", *heads]]
+        for k, name in enumerate(self.names):
+            values = [getattr(self, head)[k] for head in heads]
+            rows.append([name] + ["-" if np.isnan(v) else formats[h].format(v)
+                                  for h, v in zip(heads, values)])
+        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+        lines = ["  ".join([row[0].ljust(widths[0])]
+                           + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])])
+                 for row in rows]
+        lines += [f"{name}: {self.note(k)}" for k, name in enumerate(self.names) if self.notes[k]]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def _named_arrays(draws):
+    """(name, array [chain, draw, ...]) pairs of whatever holds draws."""
+    posterior = getattr(draws, "posterior", None)
+    if posterior is not None:  # ArviZ
+        return [(str(name), np.asarray(values.transpose("chain", "draw", ...)))
+                for name, values in posterior.data_vars.items()]
+    if hasattr(draws, "dims") and "chain" in draws.dims:  # one variable of it
+        return [(str(draws.name or "x"), np.asarray(draws.transpose("chain", "draw", ...)))]
+    return [("x", np.asarray(draws))]
+
+
+def _variables(draws):
+    for name, array in _named_arrays(draws):
+        if array.ndim < 2:
+            raise ValueError(f"draws: [chain, draw, ...] is needed, but {name} has shape "
+                             f"{array.shape}")
+        flat = array.reshape(*array.shape[:2], -1).astype(np.float64)
+        for k, place in enumerate(np.ndindex(array.shape[2:])):
+            index = "[" + ", ".join(map(str, place)) + "]" if place else ""
+            yield name + index, flat[:, :, k]
+
+
+def summary(draws):
+    """Summarises draws [chain, draw, ...] (an array, or ArviZ data with a posterior).
+
+    Definitions are those of Vehtari, Gelman, Simpson, Carpenter and Buerkner (2021): rank-
+    normalised split R-hat, bulk and tail effective sample sizes, Monte Carlo standard errors.
+    Returns a Summary.
+    """
+    names, found, workspace = [], [], None
+    for name, values in _variables(draws):
+        chains, count = values.shape
+        size = lib.gbs_diag_workspace(chains, count)
+        if size == 0:
+            raise ValueError(f"draws: {chains} chains of {count} draws cannot be summarised")
+        if workspace is None or workspace.nbytes < size:
+            workspace = np.empty(-(-size // 16), dtype=np.complex128)  # aligned as malloc's
+        spec = _library.Draws(values.ctypes.data, chains, count, values.strides[0] // 8,
+                              values.strides[1] // 8)
+        result = _library.Summary()
+        if lib.gbs_diag_summary(c.byref(spec), workspace.ctypes.data, c.byref(result)) != 0:
+            raise ValueError(f"draws: {name} cannot be summarised")
+        names.append(name)
+        found.append([getattr(result, field) for field in _FIELDS])
+    columns = {field: np.array([row[k] for row in found]) for k, field in enumerate(_FIELDS)}
+    return Summary(names, columns)

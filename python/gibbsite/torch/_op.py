@@ -1,0 +1,93 @@
+"""gibbs_sweep: its arguments in Python, everything else in the C++ op."""
+import inspect
+
+import torch
+
+from . import _build
+
+_call = _build.load()
+_is_compiling = torch.compiler.is_compiling
+_op = torch.ops.gibbsite
+
+
+# Before PyTorch 2.9 or so torch.compile drops a random op whose result is not used.  There a
+# written tensor keeps the call.
+_drops_unused = "impure_random" not in inspect.signature(torch.fx.Node.is_impure).parameters
+_written = torch.zeros(())
+
+
+def _kept(result):
+    if _drops_unused:
+        _op._mark(result[0] if isinstance(result, tuple) else result, _written)
+    return result
+
+
+def _signed_seed(seed):
+    """0 .. 2^64 - 1, and -1, as the 64-bit pattern that a schema can carry."""
+    if seed is None or -1 <= seed < 2**63:
+        return seed
+    if not 0 <= seed < 2**64:
+        raise ValueError("gibbs_sweep: seed must be in 0 .. 2^64 - 1, or -1")
+    return seed - 2**64
+
+
+def _dispatch(x, precision, location, form, sweeps, stream, generator, seed, first_sweep,
+              first_chain, noise, omega, keep, check, out):
+    """The same call through torch.ops, for programs that are being traced."""
+    options = dict(form=form, sweeps=sweeps, stream=stream, generator=generator,
+                   seed=_signed_seed(seed), first_sweep=first_sweep, first_chain=first_chain,
+                   noise=noise, omega=omega, check=check)
+    if keep is not None and keep < 1:
+        raise ValueError(f"gibbs_sweep: keep is {keep}; at least 1 is needed")
+    if out is not None:
+        kept = _op.gibbs_sweep_into(x, precision, location, keep=keep or 0, into=out, **options)
+        return out if keep is None else (out, kept)
+    if keep is not None:
+        return _kept(_op.gibbs_sweep_kept(x, precision, location, keep=keep, **options))
+    return _kept(_op.gibbs_sweep(x, precision, location, **options))
+
+
+if _call is None:  # compiled without Python's headers
+    _call = _dispatch
+
+
+def gibbs_sweep(x, precision, location=None, *, form="offset", sweeps=1, stream="torch",
+                generator=None, seed=None, first_sweep=0, first_chain=0, noise=None, omega=1.0,
+                keep=None, check=False, out=None):
+    """Sweeps a Gaussian model's sites in order, each drawn from its law given all others.
+
+    x          [B, D], or [G, B, D] for G models at once: B chains of D sites; float32 or
+               float64, CPU or CUDA, any strides
+    precision  [D, D] or [G, D, D]; row i is read as given, neither averaged nor factored.  A
+               diagonal entry that is not > 0 makes that column NaN
+    location   [D] or [G, D], what the conditional mean of site i is made from:
+                 form="offset"  location_i - sum_{j != i} Q_ij x_j / Q_ii    (the usual loop)
+                 form="mean"    mu_i - sum_{j != i} Q_ij (x_j - mu_j) / Q_ii
+                 form="info"    (b_i - sum_{j != i} Q_ij x_j) / Q_ii
+               the offset form has mean `location` only where that is 0; see docs/pytorch.md
+    sweeps     how many, >= 0; keep=k returns (result, states after sweeps k, 2k, ...) with the
+               states as [sweeps // k, *x.shape]
+    stream     "torch": the numbers that torch.randn(B) (randn(G, B)) would draw, one call a
+               site; the generator is left where those calls leave it.
+               "native": a function of seed, sweep, site and chain, the same on every device.
+               Chain (g, b) has number first_chain + g B + b, sweep n number first_sweep + n;
+               seed=None takes 64 bits from the generator
+    noise      [sweeps, D, B] or [sweeps, D, G, B]: the normals themselves, instead of a stream
+    omega      Adler's over-relaxation, 0 < omega < 2; 1 is Gibbs sampling
+    check      also refuses NaN and infinities, and precisions that are not symmetric or not
+               positive definite.  Waits for the device
+    out        where to write the result, of x's shape; may be x.  Not differentiable
+
+    Differentiable in x, location, noise and precision (not twice).  With torch.compile only the
+    default generator can be used.  Under autocast, half types are computed in float32.
+    """
+    if _is_compiling():
+        if generator is not None:
+            raise RuntimeError(
+                "gibbs_sweep: under torch.compile only the default generator can be used; leave "
+                "generator out, or use stream='native' with a seed, or noise="
+            )
+        return _dispatch(x, precision, location, form, sweeps, stream, None, seed, first_sweep,
+                         first_chain, noise, omega, keep, check, out)
+    return _call(x, precision, location, form, sweeps, stream, generator, seed, first_sweep,
+                 first_chain, noise, omega, keep, check, out)

@@ -1,0 +1,159 @@
+// The op on CUDA tensors: the current stream, torch's Philox generator, and CUDA graph capture.
+// The kernels are libgibbsite_cuda's; this file needs no nvcc.
+#include "sweep.h"
+
+#include "gibbsite/gibbsite_cuda.h"
+
+#include <ATen/Functions.h>
+#include <ATen/Utils.h>
+#include <ATen/core/PhiloxRNGEngine.h>
+#include <ATen/cuda/CUDAContext.h>
+#include <ATen/cuda/CUDAGeneratorImpl.h>
+#include <c10/cuda/CUDAGraphsC10Utils.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <array>
+#include <atomic>
+#include <limits>
+#include <mutex>
+
+namespace gibbsite {
+
+namespace {
+
+constexpr uint64_t seed_advance = 4; // what native with seed=None takes from the generator
+
+bool capturing()
+{
+    return c10::cuda::currentStreamCaptureStatusMayInitCtx() != c10::cuda::CaptureStatus::None;
+}
+
+at::CUDAGeneratorImpl* generator_of(const Call& call, c10::DeviceIndex device)
+{
+    auto* const generator = at::get_generator_or_default<at::CUDAGeneratorImpl>(
+        call.generator, at::cuda::detail::getDefaultCUDAGenerator(device));
+    TORCH_CHECK_VALUE(generator->device().index() == device, "gibbs_sweep: generator is on ",
+                      generator->device(), ", but x is on cuda:", static_cast<int>(device));
+    return generator;
+}
+
+// Reserves `advance` of the generator's numbers.  During capture torch refuses generators that
+// the graph does not know; nothing has been launched or drawn then.
+at::PhiloxCudaState reserve(at::CUDAGeneratorImpl* generator, uint64_t advance, bool is_default)
+{
+    const std::lock_guard<std::mutex> lock(generator->mutex_);
+    if (is_default || !capturing())
+        return generator->philox_cuda_state(advance);
+    try {
+        return generator->philox_cuda_state(advance);
+    } catch (const c10::Error&) {
+        TORCH_CHECK(false, "gibbs_sweep: this generator is not registered with the CUDA graph that "
+                           "is being captured; call graph.register_generator_state(generator) "
+                           "before the capture begins");
+    }
+}
+
+void use_generator(const at::PhiloxCudaState& state, gbs_sweep_spec& spec, gbs_cuda_launch& launch)
+{
+    if (state.captured_) {
+        launch.device_seed = reinterpret_cast<const uint64_t*>(state.seed_.ptr);
+        launch.device_offset = reinterpret_cast<const uint64_t*>(state.offset_.ptr);
+        spec.torch_offset = state.offset_intragraph_;
+    } else {
+        spec.seed = state.seed_.val;
+        spec.torch_offset = state.offset_.val;
+    }
+}
+
+// Words 0 and 1 of thread 0 at the current offset, first << 32 | second.  In a capture they are
+// known only at replay: torch's own full-range draw makes the same 64 bits on the device, from the
+// same place and with the same advance.
+at::Tensor draw_seed(const Call& call, at::CUDAGeneratorImpl* generator, c10::Device device,
+                     gbs_sweep_spec& spec, gbs_cuda_launch& launch)
+{
+    if (capturing()) {
+        at::Tensor seed = at::empty({1}, at::TensorOptions().dtype(at::kLong).device(device));
+        try {
+            seed.random_(std::numeric_limits<int64_t>::min(), std::nullopt, call.generator);
+        } catch (const c10::Error&) {
+            reserve(generator, seed_advance, !call.generator); // its message, if that is the cause
+            throw;
+        }
+        launch.device_seed = reinterpret_cast<const uint64_t*>(seed.const_data_ptr());
+        return seed;
+    }
+    const at::PhiloxCudaState state = reserve(generator, seed_advance, !call.generator);
+    at::Philox4_32 words(state.seed_.val, 0, state.offset_.val / 4);
+    const uint64_t first = words(), second = words();
+    spec.seed = first << 32 | second;
+    return {};
+}
+
+void set_card(gbs_sweep_spec& spec)
+{
+    const cudaDeviceProp* const card = at::cuda::getCurrentDeviceProperties();
+    spec.cuda_multiprocessors = card->multiProcessorCount;
+    spec.cuda_threads_per_multiprocessor = card->maxThreadsPerMultiProcessor;
+}
+
+void verify_once(c10::Device device)
+{
+    static std::array<std::atomic<bool>, C10_COMPILE_TIME_MAX_GPUS> verified{};
+    auto& done = verified.at(static_cast<size_t>(device.index()));
+    if (done.load(std::memory_order_relaxed) || capturing())
+        return;
+    done = true; // verifying comes back here
+    try {
+        const cudaDeviceProp* const card = at::cuda::getCurrentDeviceProperties();
+        const int64_t wave = static_cast<int64_t>(card->multiProcessorCount) *
+                             card->maxThreadsPerMultiProcessor;
+        verify_torch_stream(run_cuda, device, 5 * wave + 7);
+    } catch (...) {
+        done = false;
+        throw;
+    }
+}
+
+} // namespace
+
+void run_cuda(const Inputs& inputs, const Call& call, int64_t keep, const at::Tensor& out,
+              const at::Tensor& kept)
+{
+    const c10::cuda::CUDAGuard guard(inputs.x.device());
+    const c10::Device device = inputs.x.device();
+    gbs_sweep_spec spec = spec_of(inputs, call, keep, out, kept);
+    gbs_cuda_launch launch{};
+    launch.stream = c10::cuda::getCurrentCUDAStream().stream();
+    const bool from_torch = spec.stream != GBS_STREAM_GIVEN && call.stream == Stream::torch;
+    if (from_torch) {
+        verify_once(device);
+        spec.stream = GBS_STREAM_TORCH_CUDA;
+        set_card(spec);
+    }
+    raise_unless_ok(gbs_cuda_sweep_workspace(&spec, launch.kernel, &launch.workspace_bytes),
+                    "the GPU does not take this call"); // before anything is drawn
+    at::Tensor workspace, seed;
+    if (launch.workspace_bytes > 0) {
+        workspace = at::empty({static_cast<int64_t>(launch.workspace_bytes)},
+                              at::TensorOptions().dtype(at::kByte).device(device));
+        launch.workspace = workspace.data_ptr();
+    }
+    if (from_torch)
+        use_generator(reserve(generator_of(call, device.index()),
+                              gbs_sweep_torch_cuda_advance(&spec), !call.generator),
+                      spec, launch);
+    else if (spec.stream == GBS_STREAM_NATIVE && call.seed)
+        spec.seed = static_cast<uint64_t>(*call.seed);
+    else if (spec.stream == GBS_STREAM_NATIVE)
+        seed = draw_seed(call, generator_of(call, device.index()), device, spec, launch);
+    std::array<char, 512> message{};
+    raise_unless_ok(gbs_cuda_sweep(&spec, &launch, message.data(), message.size()),
+                    message.data());
+}
+
+namespace {
+[[maybe_unused]] const bool linked = (cuda_run = run_cuda, true);
+} // namespace
+
+} // namespace gibbsite
