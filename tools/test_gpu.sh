@@ -3,6 +3,10 @@
 # sanitizers over a short suite.  Ends with the sum of what they counted.
 set -u
 build=${1:-build/cuda}
+case $build in
+/*) ;;
+*) build=$PWD/$build ;;
+esac
 log=$build/gpu_tests.log
 : >"$log"
 for test in test_no_gpu test_gpu_roots test_gpu_bits; do
@@ -13,6 +17,14 @@ done
 if python3 -c 'import torch; assert torch.cuda.is_available()' >/dev/null 2>&1; then
     echo "== torch.randn"
     python3 tests/gpu/test_torch_noise.py "$build/src/backend/cuda/libgibbsite_cuda.so" 2>&1 | tee "$build/one.log"
+    tail -n 1 "$build/one.log" | grep -E '^[0-9]+ passed' >>"$log" || echo "0 passed, 1 failed" >>"$log"
+    echo "== PyTorch op"
+    prefix=$build/op
+    mkdir -p "$prefix/lib" "$prefix/include"
+    cp "$build/src/libgibbsite.so.0" "$build/src/backend/cuda/libgibbsite_cuda.so.0" "$prefix/lib/"
+    cp -r include/gibbsite "$prefix/include/"
+    GIBBSITE_PREFIX=$prefix XDG_CACHE_HOME=$build/cache PYTHONPATH=python \
+        python3 tests/gpu/test_op_cuda.py 2>&1 | tee "$build/one.log"
     tail -n 1 "$build/one.log" | grep -E '^[0-9]+ passed' >>"$log" || echo "0 passed, 1 failed" >>"$log"
 else
     echo "skipped: torch with CUDA is not on this machine"
