@@ -12,7 +12,7 @@ GIBBSITE = build/release/cli/gibbsite
 BUILD = cmake --preset $(1) && cmake --build --preset $(1) --parallel $(JOBS)
 
 .PHONY: help build demo test bench install clean \
-        test-clang test-asan test-tsan test-install test-python test-cuda test-all coverage lint format \
+        test-clang test-asan test-tsan test-install test-python test-package test-cuda test-all coverage lint format \
         gpu-build gpu-test gpu-bench
 
 build: packages
@@ -62,6 +62,11 @@ test-install: packages-install
 test-python: packages-python
 	@$(call BUILD,release)
 	@tools/test_python.sh
+
+# The Python package, with the PyTorch of .venv; apart from test-all for as long as a compiled program
+# may now and then drop a call whose result is not used (docs/pytorch.md).
+test-package: test-python
+	@.venv/bin/python tools/test_package.py
 
 test-cuda:
 	@tools/test_cuda.sh $(JOBS)
