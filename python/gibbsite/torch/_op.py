@@ -10,8 +10,10 @@ _is_compiling = torch.compiler.is_compiling
 _op = torch.ops.gibbsite
 
 
-# Before PyTorch 2.9 or so torch.compile drops a random op whose result is not used.  There a
-# written tensor keeps the call.
+# A call whose result is not used draws all the same: graphs must keep it.  Before PyTorch 2.9 or so
+# that is not enough for Inductor; a tensor that the call writes is.
+for _random_op in (_op._sweep.default, _op._sweep_kept.default):
+    torch.fx.node.has_side_effect(_random_op)
 _drops_unused = "impure_random" not in inspect.signature(torch.fx.Node.is_impure).parameters
 _written = torch.zeros(())
 

@@ -1,0 +1,249 @@
+"""The NumPy package: sample, summary and info."""
+import pathlib
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+import gibbsite
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+Q = np.array([[2.0, -1.0], [-1.0, 2.0]])
+
+
+def lattice(side, kappa=0.1):
+    chain = 2 * np.eye(side) - np.eye(side, k=1) - np.eye(side, k=-1)
+    chain[0, 0] = chain[-1, -1] = 1
+    return np.kron(chain, np.eye(side)) + np.kron(np.eye(side), chain) + kappa * np.eye(side**2)
+
+
+def test_version_is_the_headers():
+    header = (ROOT / "include/gibbsite/gibbsite.h").read_text()
+    parts = [re.search(rf"GBS_VERSION_{part} (\d+)", header).group(1)
+             for part in ("MAJOR", "MINOR", "PATCH")]
+    assert gibbsite.__version__ == ".".join(parts)
+    assert f'version = "{gibbsite.__version__}"' in (ROOT / "pyproject.toml").read_text()
+    from gibbsite._sample import _MAPPING_VERSIONS
+    for name, version in _MAPPING_VERSIONS.items():
+        if name != "given":
+            macro = f"GBS_STREAM_{name.upper().replace('-', '_')}_VERSION {version}"
+            assert macro in header, f"{macro} is not in gibbsite.h"
+
+
+def test_shapes_and_seeds():
+    for dim, chains, draws in ((2, 4, 10), (1, 1, 1), (3, 1, 5)):
+        x = gibbsite.sample(np.eye(dim), chains=chains, draws=draws, seed=5)
+        assert x.shape == (chains, draws, dim) and x.dtype == np.float64 and x.seed == 5
+    first = gibbsite.sample(Q, draws=5, seed=-1)
+    assert first.seed == 2**64 - 1
+    assert np.array_equal(first, gibbsite.sample(Q, draws=5, seed=2**64 - 1))
+    chosen = gibbsite.sample(Q, draws=5)
+    assert np.array_equal(chosen, gibbsite.sample(Q, draws=5, seed=chosen.seed))
+    assert not np.array_equal(chosen, gibbsite.sample(Q, draws=5))
+
+
+def test_same_bits_on_every_instruction_set():
+    q = lattice(6)
+    for dtype in ("float32", "float64"):
+        expected = gibbsite.sample(q, draws=20, chains=37, seed=3, dtype=dtype, isa="scalar")
+        for isa in ("auto", "avx2", "avx512"):
+            try:
+                got = gibbsite.sample(q, draws=20, chains=37, seed=3, dtype=dtype, isa=isa)
+            except ValueError as error:
+                print(f"skipped: {error}")
+                continue
+            assert np.array_equal(expected, got), got.kernel
+            print(f"{got.kernel}: equal to scalar")
+
+
+def test_batches_and_resumes_continue_one_run():
+    whole = gibbsite.sample(Q, chains=6, warmup=4, draws=8, thin=2, seed=9)
+    part = gibbsite.sample(Q, chains=2, warmup=4, draws=8, thin=2, seed=9, first_chain=3)
+    assert np.array_equal(whole[3:5], part)
+    later = gibbsite.sample(Q, chains=6, warmup=0, draws=5, thin=2, seed=9, init=whole[:, 2],
+                            first_sweep=4 + 3 * 2)
+    assert np.array_equal(whole[:, 3:], later)
+
+
+@pytest.mark.parametrize("method", ["gibbs", "exact"])
+@pytest.mark.parametrize("form", ["mean", "info", "offset"])
+def test_law(method, form):
+    """Means and covariances within 5 standard errors, autocorrelation counted by the ESS."""
+    location = np.array([1.0, -2.0])
+    mean = {"mean": location, "info": np.linalg.solve(Q, location),
+            "offset": np.linalg.solve(Q, np.diag(Q) * location)}[form]
+    x = gibbsite.sample(Q, **{form: location}, method=method, chains=4, draws=20000, seed=1)
+    s = gibbsite.summary(x)
+    assert (np.abs(s.mean - mean) < 5 * s.mcse_mean).all()
+    assert (np.abs(s.sd - np.sqrt(np.diag(np.linalg.inv(Q)))) < 5 * s.mcse_sd).all()
+    correlation = np.corrcoef(np.asarray(x).reshape(-1, 2).T)[0, 1]
+    assert abs(correlation - 0.5) < 5 / np.sqrt(s.ess_bulk.min())
+
+
+def test_covariance_is_inverted():
+    """Variances 0.01 and 100, covariance 0.1: nothing is mixed up."""
+    covariance = np.array([[0.01, 0.1], [0.1, 100.0]])
+    x = gibbsite.sample(covariance, covariance=True, mean=[100, -100], draws=5000, seed=2)
+    s = gibbsite.summary(x)
+    assert (np.abs(s.mean - [100, -100]) < 5 * s.mcse_mean).all()
+    assert (np.abs(s.sd - [0.1, 10]) < 5 * s.mcse_sd).all()
+
+
+def test_noise_keeps_its_place():
+    """A changed variance scales its own coordinate only; given noise and native agree."""
+    a, b, c = (gibbsite.sample(np.diag(1 / np.array(v)), draws=10, seed=7, warmup=0, init="zero")
+               for v in ([1.0, 1], [4.0, 1], [1.0, 4]))
+    assert np.array_equal(b, a * [2, 1]) and np.array_equal(c, a * [1, 2])
+    noise = np.asarray(a).transpose(1, 2, 0)
+    given = gibbsite.sample(Q, draws=10, warmup=0, init="zero", stream="given", noise=noise)
+    native = gibbsite.sample(Q, draws=10, warmup=0, init="zero", seed=7)
+    assert np.array_equal(given, native)
+
+
+def test_float_is_warned_of_and_refused():
+    with pytest.warns(UserWarning, match="float32 moves the covariance by about"):
+        gibbsite.sample(lattice(10, 4e-5), dtype="float32", draws=1)
+    bad = lattice(10, 1e-7)
+    with pytest.raises(ValueError, match="use float64, or force=True"):
+        gibbsite.sample(bad, dtype="float32", draws=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert gibbsite.sample(bad, dtype="float32", draws=1, force=True).dtype == np.float32
+
+
+def test_torch_streams():
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(4)
+    expected = torch.stack([torch.randn(20, dtype=torch.float64) for _ in range(3)], 1).numpy()
+    x = gibbsite.sample(np.eye(3), chains=20, warmup=0, draws=1, init="zero", stream="torch-cpu",
+                        seed=4)
+    assert np.abs(x[:, 0] - expected).max() < 1e-14
+    assert np.array_equal(x.generator_state, torch.get_rng_state().numpy())
+    more = gibbsite.sample(np.eye(3), chains=20, warmup=0, draws=1, init="zero",
+                           stream="torch-cpu", generator_state=x.generator_state)
+    assert np.abs(more[:, 0, 0] - torch.randn(20, dtype=torch.float64).numpy()).max() < 1e-14
+    cuda = gibbsite.sample(np.eye(1), chains=3, warmup=0, draws=1, init="zero", seed=42,
+                           stream="torch-cuda", card=(132, 2048), dtype="float32")
+    assert np.abs(cuda.ravel() - [0.1940, 2.1614, -0.1721]).max() < 1e-4
+    assert cuda.generator_state.view(np.uint64).tolist() == [42, 4]
+
+
+REFUSALS = [
+    (dict(mean=[1, 2, 3]), "mean: 3 entries"), (dict(mean=[1, 2], info=[1, 2]), "mean and info"),
+    (dict(dtype="int8"), "dtype"), (dict(seed=2**64), "seed"), (dict(seed=1.5), "seed"),
+    (dict(seed="0x10"), "seed"), (dict(seed=-2), "seed"), (dict(chains=0), "chains: 0"),
+    (dict(draws=0), "draws: 0"), (dict(warmup=-1), "warmup: -1"), (dict(thin=0), "thin: 0"),
+    (dict(omega=2.0), "omega: 2"), (dict(order="random"), "order: 'random'"),
+    (dict(init="random"), "init: 'random'"), (dict(init=np.zeros((3, 2))), "init: shape (3, 2)"),
+    (dict(isa="sse"), "isa: 'sse'"), (dict(stream="numpy"), "stream: 'numpy'"),
+    (dict(stream="given"), "noise: it belongs"), (dict(noise=np.zeros((1, 2, 4))), "noise"),
+    (dict(stream="given", noise=np.zeros((1, 3, 4))), "noise: shape (1, 3, 4)"),
+    (dict(stream="given", noise=np.zeros((9, 2, 4)), warmup=0, draws=10), "noise is for 9"),
+    (dict(stream="torch-cuda"), "card"), (dict(generator_state=b""), "generator_state"),
+    (dict(stream="torch-cpu", generator_state=np.zeros(5056, np.uint8)), "torch_state"),
+    (dict(method="exact", thin=2), "exact draws"), (dict(method="hmc"), "method: 'hmc'"),
+    (dict(output="xarray"), "output: 'xarray'"),
+]
+
+
+@pytest.mark.parametrize("changes, message", REFUSALS, ids=[m for _, m in REFUSALS])
+def test_refusals(changes, message):
+    with pytest.raises(ValueError) as caught:
+        gibbsite.sample(Q, **changes)
+    assert message in str(caught.value)
+
+
+MATRICES = [
+    ([[1, 0.5], [0.4, 1]], "not symmetric: Q[1,0] = 0.4"), ([[1, 2], [2, 1]], "not positive definite"),
+    ([[1, np.nan], [np.nan, 1]], "Q[0,1] is NaN"), ([[1, 2, 3], [4, 5, 6]], "square"),
+    (np.zeros((0, 0)), "square"), ([1, 2], "2 dimensions"),
+    (np.eye(4) * 4 / 3 - 1 / 3, "singular"),
+]
+
+
+@pytest.mark.parametrize("matrix, message", MATRICES, ids=[m for _, m in MATRICES])
+def test_matrices_are_checked(matrix, message):
+    for call in (gibbsite.sample, gibbsite.info):
+        with pytest.raises(ValueError) as caught:
+            call(np.array(matrix))
+        assert message in str(caught.value)
+    with pytest.raises(TypeError, match="real numbers"):
+        gibbsite.sample(np.array([["a"]]))
+
+
+def test_info():
+    facts = gibbsite.info(lattice(10, 1e-4))
+    assert facts["size"] == 100 and facts["nonzeros"] == 460 and facts["asymmetry"] is None
+    eigenvalues = np.linalg.eigvalsh(lattice(10, 1e-4))
+    assert facts["condition"] == pytest.approx(eigenvalues[-1] / eigenvalues[0], rel=1e-6)
+    scale = 1 / np.sqrt(np.diag(lattice(10, 1e-4)))
+    unit = np.linalg.eigvalsh(lattice(10, 1e-4) * scale * scale[:, None])
+    assert facts["tau_max"] == pytest.approx(1 / unit[0], rel=1e-6)
+    assert facts["f32"]["covariance_error"] == pytest.approx(2.0**-24 / unit[0], rel=1e-6)
+    assert facts["gibbs_rate"] == pytest.approx((1 - unit[0]) ** 2, rel=1e-9)  # consistent ordering
+    assert facts["sweeps_to_forget"] == pytest.approx(1 / (1 - facts["gibbs_rate"]))
+    assert gibbsite.info(Q, omega=1.5)["tau_max"] == pytest.approx((2 / 1.5 - 1) * 2)
+    assert gibbsite.info(Q, rate=False)["gibbs_rate"] is None
+    assert gibbsite.info(np.linalg.inv(Q), covariance=True)["condition"] == pytest.approx(3)
+    with pytest.raises(ValueError, match="omega"):
+        gibbsite.info(Q, omega=0)
+
+
+def test_summary_values():
+    hand = np.array([[1.0, 1.1, 1.4, 1.3], [1, 2, 3, 4]])
+    s = gibbsite.summary(hand)
+    assert s.names == ["x"] and s.rhat[0] == pytest.approx(2.639887898167294, rel=1e-9)
+    draws = np.random.default_rng(1).normal(size=(4, 500, 2, 3))
+    s = gibbsite.summary(draws)
+    assert s.names == [f"x[{i}, {j}]" for i in range(2) for j in range(3)]
+    flat = draws.reshape(2000, 6)
+    assert np.allclose(s.mean, flat.mean(0), rtol=1e-12)
+    assert np.allclose(s.sd, flat.std(0, ddof=1), rtol=1e-12)
+    assert np.allclose(s.median, np.median(flat, 0))
+    draws[2, 7, 1, 1] = np.nan
+    s = gibbsite.summary(draws)
+    assert np.isnan(s.mean[4]) and s.not_finite[4] == 1 and "not finite" in s.note(4)
+    constant = gibbsite.summary(np.full((4, 100), 3.0))
+    assert np.isnan(constant.rhat[0]) and "constant" in constant.note(0)
+    assert "constant" in str(constant) and " - " in str(constant)
+    turned = np.asfortranarray(draws.astype(np.float32))
+    assert np.allclose(gibbsite.summary(turned).sd, s.sd, rtol=1e-5, equal_nan=True)
+    with pytest.raises(ValueError, match="chain, draw"):
+        gibbsite.summary(np.zeros(5))
+
+
+def test_arviz():
+    arviz = pytest.importorskip("arviz")
+    data = gibbsite.sample(lattice(3), mean=np.arange(9.0), chains=4, draws=500, seed=3,
+                           first_chain=8, output="arviz")
+    draws = gibbsite.sample(lattice(3), mean=np.arange(9.0), chains=4, draws=500, seed=3,
+                            first_chain=8)
+    x = data.posterior["x"]
+    assert x.dims == ("chain", "draw", "x_dim_0") and np.array_equal(x.values, draws)
+    assert data.posterior.chain.values.tolist() == [8, 9, 10, 11]
+    centred = np.asarray(draws) - np.arange(9.0)
+    lp = -0.5 * np.einsum("cdi,ij,cdj->cd", centred, lattice(3), centred)
+    assert np.allclose(data.sample_stats["lp"].values, lp, rtol=1e-10)
+    assert data.constant_data["location"].attrs["form"] == "mean"
+    assert data.attrs["seed"] == 3 and data.attrs["inference_library"] == "gibbsite"
+    table, s = arviz.summary(data, round_to="none"), gibbsite.summary(data)
+    for ours, theirs in (("mean", "mean"), ("sd", "sd"), ("mcse_mean", "mcse_mean"),
+                         ("ess_bulk", "ess_bulk"), ("ess_tail", "ess_tail"), ("rhat", "r_hat")):
+        assert np.allclose(getattr(s, ours), table[theirs].values, rtol=1e-9), ours
+    assert s.names == list(table.index)
+    one = gibbsite.summary(x)
+    assert np.array_equal(one.mean, s.mean)
+
+
+def test_threads():
+    """Two threads, each with its own objects: the same draws as one after the other."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    def draw(seed):
+        return gibbsite.sample(lattice(8), draws=50, chains=8, seed=seed)
+
+    with ThreadPoolExecutor(2) as pool:
+        together = list(pool.map(draw, range(8)))
+    for seed, got in enumerate(together):
+        assert np.array_equal(draw(seed), got)
