@@ -87,7 +87,8 @@ def test_explicit_generator_is_a_clear_error():
     torch._dynamo.reset()
     generator = torch.Generator().manual_seed(1)
     compiled = torch.compile(lambda x: sweep(x, generator=generator), fullgraph=True)
-    with pytest.raises(Exception, match="only the default generator can be used"):
+    # PyTorch 2.6 says where the exception is raised, but not its text
+    with pytest.raises(Exception, match="only the default generator can be used|Observed exception"):
         compiled(torch.randn(4, 4))
 
 
@@ -114,7 +115,7 @@ def test_module():
 def test_export():
     module = GibbsSweep(6)
     x = torch.randn(17, 6)
-    exported = torch.export.export(module, (x,)).module()
+    exported = torch.export.export(module, (x,), strict=False).module()
     torch.manual_seed(2)
     expected = module(x)
     torch.manual_seed(2)

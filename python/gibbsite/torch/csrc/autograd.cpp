@@ -1,5 +1,6 @@
 // Derivatives.  With x' the state after a sweep, L and U the strictly lower part of A and the rest,
-// a sweep is (I - L) x' = U x + c + S z, row by row (docs/reproducibility.md).  So with g = dloss/dx'
+// a sweep is (I - L) x' = U x + c + S z, row by row (docs/reproducibility.md).  So with g =
+// dloss/dx'
 //
 //     v = (I - L)^-T g        the adjoint sweep: last site first
 //     dloss/dx = U' v,   dloss/dc = v,   dloss/dz = S v,
@@ -22,22 +23,24 @@
 #include <cmath>
 #include <utility>
 
-namespace gibbsite {
+namespace gibbsite
+{
 
-namespace {
+namespace
+{
 
 using OptionalTensor = std::optional<at::Tensor>;
 using OptionalGenerator = std::optional<at::Generator>;
 using OptionalSymInt = std::optional<c10::SymInt>;
 using Four = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
-using BackwardSignature = Four(const OptionalTensor&, const OptionalTensor&, const at::Tensor&,
-                               const OptionalTensor&, const OptionalTensor&, const OptionalTensor&,
-                               const OptionalTensor&, int64_t, c10::SymInt, int64_t, double,
-                               std::array<bool, 4>);
+using BackwardSignature = Four(const OptionalTensor &, const OptionalTensor &, const at::Tensor &,
+                               const OptionalTensor &, const OptionalTensor &,
+                               const OptionalTensor &, const OptionalTensor &, int64_t, c10::SymInt,
+                               int64_t, double, std::array<bool, 4>);
 
 enum Needs : size_t { need_x = 0, need_precision = 1, need_location = 2, need_noise = 3 };
 
-const c10::TypedOperatorHandle<BackwardSignature>& backward_op()
+const c10::TypedOperatorHandle<BackwardSignature> &backward_op()
 {
     static const auto op = c10::Dispatcher::singleton()
                                .findSchemaOrThrow("gibbsite::_sweep_backward", "")
@@ -56,7 +59,7 @@ struct Coefficients {
     at::Tensor later;    // U
 };
 
-Coefficients coefficients_of(const at::Tensor& precision, double omega)
+Coefficients coefficients_of(const at::Tensor &precision, double omega)
 {
     Coefficients c;
     c.diagonal = precision.diagonal(0, -2, -1);
@@ -69,7 +72,7 @@ Coefficients coefficients_of(const at::Tensor& precision, double omega)
 }
 
 // Sums over what `like` does not have: groups that share one precision or location.
-at::Tensor summed_to(const at::Tensor& t, const at::Tensor& like)
+at::Tensor summed_to(const at::Tensor &t, const at::Tensor &like)
 {
     return t.dim() > like.dim() ? t.sum(0) : t;
 }
@@ -81,7 +84,7 @@ struct Adjoint {
 };
 
 // c as the sweep uses it, [.., 1, D]; zero without a location.
-at::Tensor centre_of(const Coefficients& c, const OptionalTensor& location, Form form, double omega)
+at::Tensor centre_of(const Coefficients &c, const OptionalTensor &location, Form form, double omega)
 {
     if (!location)
         return at::zeros({1}, c.a.options());
@@ -94,9 +97,9 @@ at::Tensor centre_of(const Coefficients& c, const OptionalTensor& location, Form
 }
 
 // Adds one sweep's share of the precision's gradient; `before` and `after` are its states.
-void add_coefficients(Adjoint& sum, const Coefficients& c, const at::Tensor& v,
-                      const at::Tensor& before, const at::Tensor& after, const at::Tensor& centre,
-                      const OptionalTensor& noise, int64_t sweep)
+void add_coefficients(Adjoint &sum, const Coefficients &c, const at::Tensor &v,
+                      const at::Tensor &before, const at::Tensor &after, const at::Tensor &centre,
+                      const OptionalTensor &noise, int64_t sweep)
 {
     const at::Tensor vt = v.mT();
     sum.coefficients.add_(at::matmul(vt, after).tril_(-1)).add_(at::matmul(vt, before).triu_(1));
@@ -111,7 +114,7 @@ void add_coefficients(Adjoint& sum, const Coefficients& c, const at::Tensor& v,
     sum.scale.add_(at::mul(v, z).sum(-2));
 }
 
-at::Tensor location_gradient(const Adjoint& sum, const Coefficients& c, const at::Tensor& location,
+at::Tensor location_gradient(const Adjoint &sum, const Coefficients &c, const at::Tensor &location,
                              Form form, double omega)
 {
     at::Tensor g = at::mul(sum.centre, omega);
@@ -122,10 +125,10 @@ at::Tensor location_gradient(const Adjoint& sum, const Coefficients& c, const at
     return summed_to(g, location);
 }
 
-at::Tensor precision_gradient(Adjoint& sum, const Coefficients& c, const at::Tensor& precision,
-                              const OptionalTensor& location, Form form, double omega)
+at::Tensor precision_gradient(Adjoint &sum, const Coefficients &c, const at::Tensor &precision,
+                              const OptionalTensor &location, Form form, double omega)
 {
-    at::Tensor& a = sum.coefficients;
+    at::Tensor &a = sum.coefficients;
     if (location && form == Form::mean) // c = mu - A mu
         a = at::sub(a, at::mul(sum.centre.unsqueeze(-1), location->unsqueeze(-2)));
     a.diagonal(0, -2, -1).zero_();
@@ -141,10 +144,10 @@ at::Tensor precision_gradient(Adjoint& sum, const Coefficients& c, const at::Ten
     return summed_to(g, precision);
 }
 
-Four sweep_backward(const OptionalTensor& grad, const OptionalTensor& grad_kept,
-                    const at::Tensor& precision, const OptionalTensor& location,
-                    const OptionalTensor& noise, const OptionalTensor& x,
-                    const OptionalTensor& states, int64_t form_number, int64_t sweeps, int64_t keep,
+Four sweep_backward(const OptionalTensor &grad, const OptionalTensor &grad_kept,
+                    const at::Tensor &precision, const OptionalTensor &location,
+                    const OptionalTensor &noise, const OptionalTensor &x,
+                    const OptionalTensor &states, int64_t form_number, int64_t sweeps, int64_t keep,
                     double omega, std::array<bool, 4> needs)
 {
     const Form form = static_cast<Form>(form_number);
@@ -166,8 +169,7 @@ Four sweep_backward(const OptionalTensor& grad, const OptionalTensor& grad_kept,
         const at::Tensor v = at::linalg_solve_triangular(c.unit, g, /*upper=*/false,
                                                          /*left=*/false, /*unitriangular=*/true);
         if (needs[need_noise])
-            grad_noise.select(0, sweep).copy_(
-                at::mul(v, c.scale.unsqueeze(-2)).movedim(-1, 0));
+            grad_noise.select(0, sweep).copy_(at::mul(v, c.scale.unsqueeze(-2)).movedim(-1, 0));
         sum.centre.add_(v.sum(-2));
         if (needs[need_precision])
             add_coefficients(sum, c, v, sweep == 0 ? *x : states->select(0, sweep - 1),
@@ -182,16 +184,18 @@ Four sweep_backward(const OptionalTensor& grad, const OptionalTensor& grad_kept,
             needs[need_noise] ? grad_noise : none};
 }
 
-Four sweep_backward_meta(const OptionalTensor& grad, const OptionalTensor& grad_kept,
-                         const at::Tensor& precision, const OptionalTensor& location,
-                         const OptionalTensor& noise, const OptionalTensor&, const OptionalTensor&,
-                         int64_t, c10::SymInt, int64_t, double, std::array<bool, 4> needs)
+Four sweep_backward_meta(const OptionalTensor &grad, const OptionalTensor &grad_kept,
+                         const at::Tensor &precision, const OptionalTensor &location,
+                         const OptionalTensor &noise, const OptionalTensor &,
+                         const OptionalTensor &, int64_t, c10::SymInt, int64_t, double,
+                         std::array<bool, 4> needs)
 {
     const auto plain = [&](c10::SymIntArrayRef sizes) {
         return at::empty_symint(sizes, precision.options());
     };
     const at::Tensor none = at::empty({0}, precision.options());
-    return {needs[need_x] ? plain(grad ? grad->sym_sizes() : grad_kept->sym_sizes().slice(1)) : none,
+    return {needs[need_x] ? plain(grad ? grad->sym_sizes() : grad_kept->sym_sizes().slice(1))
+                          : none,
             needs[need_precision] ? plain(precision.sym_sizes()) : none,
             needs[need_location] ? plain(location->sym_sizes()) : none,
             needs[need_noise] ? plain(noise->sym_sizes()) : none};
@@ -217,15 +221,15 @@ struct Rest {
     int64_t keep; // 0: none
 };
 
-OptionalTensor some(const at::Tensor& t)
+OptionalTensor some(const at::Tensor &t)
 {
     return t.defined() ? OptionalTensor(t) : std::nullopt;
 }
 
 // Runs the call; keeps every state too where the precision's gradient will need them.
-Variables run_forward(const at::Tensor& x, const at::Tensor& precision,
-                      const OptionalTensor& location, const OptionalTensor& noise, const Rest& r,
-                      bool all_states, at::Tensor& states)
+Variables run_forward(const at::Tensor &x, const at::Tensor &precision,
+                      const OptionalTensor &location, const OptionalTensor &noise, const Rest &r,
+                      bool all_states, at::Tensor &states)
 {
     if (!all_states && r.keep == 0)
         return {sweep_op().call(x, precision, location, noise, r.form, r.sweeps, r.stream,
@@ -246,17 +250,17 @@ Variables run_forward(const at::Tensor& x, const at::Tensor& precision,
                    .clone(at::MemoryFormat::Contiguous)};
 }
 
-class SweepFunction : public torch::autograd::Function<SweepFunction> {
-public:
-    static Variables forward(Context* ctx, const at::Tensor& x, const at::Tensor& precision,
-                             const OptionalTensor& location, const OptionalTensor& noise,
-                             const Rest& r)
+class SweepFunction : public torch::autograd::Function<SweepFunction>
+{
+  public:
+    static Variables forward(Context *ctx, const at::Tensor &x, const at::Tensor &precision,
+                             const OptionalTensor &location, const OptionalTensor &noise,
+                             const Rest &r)
     {
         const at::AutoDispatchBelowADInplaceOrView below;
         const bool all_states = precision.requires_grad();
         at::Tensor states;
-        Variables result =
-            run_forward(x, precision, location, noise, r, all_states, states);
+        Variables result = run_forward(x, precision, location, noise, r, all_states, states);
         ctx->save_for_backward({precision, location.value_or(at::Tensor()),
                                 noise.value_or(at::Tensor()), all_states ? x : at::Tensor(),
                                 states});
@@ -268,7 +272,7 @@ public:
         return result;
     }
 
-    static Variables backward(Context* ctx, const Variables& grads)
+    static Variables backward(Context *ctx, const Variables &grads)
     {
         const Variables saved = ctx->get_saved_variables();
         const at::Tensor grad_kept = grads.size() > 1 ? grads[1] : at::Tensor();
@@ -290,8 +294,8 @@ public:
     }
 };
 
-bool wants_gradient(const at::Tensor& x, const at::Tensor& precision,
-                    const OptionalTensor& location, const OptionalTensor& noise)
+bool wants_gradient(const at::Tensor &x, const at::Tensor &precision,
+                    const OptionalTensor &location, const OptionalTensor &noise)
 {
     return at::GradMode::is_enabled() &&
            (x.requires_grad() || precision.requires_grad() ||
@@ -304,7 +308,7 @@ bool wants_gradient(const at::Tensor& x, const at::Tensor& precision,
         OptionalSymInt seed, c10::SymInt first_sweep, c10::SymInt first_chain, double omega,       \
         bool check, int64_t ticket, const OptionalTensor &after
 
-at::Tensor sweep_autograd(const at::Tensor& x, GIBBSITE_SYMBOLIC_ARGUMENTS)
+at::Tensor sweep_autograd(const at::Tensor &x, GIBBSITE_SYMBOLIC_ARGUMENTS)
 {
     if (!wants_gradient(x, precision, location, noise)) {
         const at::AutoDispatchBelowADInplaceOrView below;
@@ -312,12 +316,12 @@ at::Tensor sweep_autograd(const at::Tensor& x, GIBBSITE_SYMBOLIC_ARGUMENTS)
                                generator, std::move(seed), std::move(first_sweep),
                                std::move(first_chain), omega, check, ticket, after);
     }
-    const Rest rest{form, sweeps, stream, generator, seed, first_sweep, first_chain,
-                    omega, check, ticket, after, 0};
+    const Rest rest{form,        sweeps, stream, generator, seed,  first_sweep,
+                    first_chain, omega,  check,  ticket,    after, 0};
     return SweepFunction::apply(x, precision, location, noise, rest)[0];
 }
 
-std::tuple<at::Tensor, at::Tensor> sweep_kept_autograd(const at::Tensor& x,
+std::tuple<at::Tensor, at::Tensor> sweep_kept_autograd(const at::Tensor &x,
                                                        GIBBSITE_SYMBOLIC_ARGUMENTS, int64_t keep)
 {
     TORCH_CHECK_VALUE(keep >= 1, "gibbs_sweep: keep is ", keep, "; at least 1 is needed");
@@ -327,14 +331,14 @@ std::tuple<at::Tensor, at::Tensor> sweep_kept_autograd(const at::Tensor& x,
                                     generator, std::move(seed), std::move(first_sweep),
                                     std::move(first_chain), omega, check, ticket, after, keep);
     }
-    const Rest rest{form, sweeps, stream, generator, seed, first_sweep, first_chain,
-                    omega, check, ticket, after, keep};
+    const Rest rest{form,        sweeps, stream, generator, seed,  first_sweep,
+                    first_chain, omega,  check,  ticket,    after, keep};
     const Variables result = SweepFunction::apply(x, precision, location, noise, rest);
     return {result[0], result[1]};
 }
 
-at::Tensor sweep_into_autograd(const at::Tensor& x, GIBBSITE_SYMBOLIC_ARGUMENTS, int64_t keep,
-                               const at::Tensor& out)
+at::Tensor sweep_into_autograd(const at::Tensor &x, GIBBSITE_SYMBOLIC_ARGUMENTS, int64_t keep,
+                               const at::Tensor &out)
 {
     TORCH_CHECK(!wants_gradient(x, precision, location, noise) &&
                     !(at::GradMode::is_enabled() && out.requires_grad()),

@@ -10,7 +10,8 @@
 #include <optional>
 #include <tuple>
 
-namespace gibbsite {
+namespace gibbsite
+{
 
 #define GIBBSITE_HANDLE_ARGUMENTS                                                                  \
     const at::Tensor &, const at::Tensor &, const std::optional<at::Tensor> &,                     \
@@ -25,8 +26,8 @@ using SweepHandle = c10::TypedOperatorHandle<SweepSignature>;
 using SweepKeptHandle = c10::TypedOperatorHandle<SweepKeptSignature>;
 using SweepIntoHandle = c10::TypedOperatorHandle<SweepIntoSignature>;
 
-const SweepHandle& sweep_op();
-const SweepKeptHandle& sweep_kept_op();
-const SweepIntoHandle& sweep_into_op();
+const SweepHandle &sweep_op();
+const SweepKeptHandle &sweep_kept_op();
+const SweepIntoHandle &sweep_into_op();
 
 } // namespace gibbsite

@@ -11,11 +11,13 @@
 #include <cstring>
 #include <mutex>
 
-namespace gibbsite {
+namespace gibbsite
+{
 
 Run cuda_run = nullptr;
 
-namespace {
+namespace
+{
 
 // Where the bytes of torch.get_rng_state() hold what (docs/streams.md).
 constexpr size_t at_seed = 0, at_left = 8, at_seeded = 12, at_next = 16, at_words = 24;
@@ -23,12 +25,12 @@ constexpr size_t at_normal = 5024, at_has_normal = 5040;
 
 using State = std::array<unsigned char, GBS_TORCH_CPU_STATE_BYTES>;
 
-template <typename T> void put(State& state, size_t at, T value)
+template <typename T> void put(State &state, size_t at, T value)
 {
     std::memcpy(state.data() + at, &value, sizeof value);
 }
 
-template <typename T> T get(const State& state, size_t at)
+template <typename T> T get(const State &state, size_t at)
 {
     T value;
     std::memcpy(&value, state.data() + at, sizeof value);
@@ -36,7 +38,7 @@ template <typename T> T get(const State& state, size_t at)
 }
 
 // The generator's own float normal stays with it: randn neither reads nor drops it.
-State state_of(at::CPUGeneratorImpl& generator)
+State state_of(at::CPUGeneratorImpl &generator)
 {
     State state{};
     const at::mt19937_data_pod engine = generator.engine().data();
@@ -53,7 +55,7 @@ State state_of(at::CPUGeneratorImpl& generator)
     return state;
 }
 
-void set_state(at::CPUGeneratorImpl& generator, const State& state)
+void set_state(at::CPUGeneratorImpl &generator, const State &state)
 {
     at::mt19937 engine = generator.engine();
     at::mt19937_data_pod data = engine.data();
@@ -69,10 +71,10 @@ void set_state(at::CPUGeneratorImpl& generator, const State& state)
         generator.set_next_double_normal_sample(std::nullopt);
 }
 
-at::CPUGeneratorImpl* generator_of(const Call& call)
+at::CPUGeneratorImpl *generator_of(const Call &call)
 {
-    return at::get_generator_or_default<at::CPUGeneratorImpl>(
-        call.generator, at::detail::getDefaultCPUGenerator());
+    return at::get_generator_or_default<at::CPUGeneratorImpl>(call.generator,
+                                                              at::detail::getDefaultCPUGenerator());
 }
 
 // Both ways that torch draws, above and below 16 elements.
@@ -90,15 +92,15 @@ void verify_once()
     }
 }
 
-void sweep(gbs_sweep_spec& spec)
+void sweep(gbs_sweep_spec &spec)
 {
     raise_unless_ok(gbs_sweep(thread_context(), &spec), gbs_context_message(thread_context()));
 }
 
 } // namespace
 
-void run_cpu(const Inputs& inputs, const Call& call, int64_t keep, const at::Tensor& out,
-             const at::Tensor& kept)
+void run_cpu(const Inputs &inputs, const Call &call, int64_t keep, const at::Tensor &out,
+             const at::Tensor &kept)
 {
     gbs_sweep_spec spec = spec_of(inputs, call, keep, out, kept);
     if (spec.stream == GBS_STREAM_GIVEN) {
@@ -109,7 +111,7 @@ void run_cpu(const Inputs& inputs, const Call& call, int64_t keep, const at::Ten
         if (call.seed) {
             spec.seed = static_cast<uint64_t>(*call.seed);
         } else {
-            auto* generator = generator_of(call);
+            auto *generator = generator_of(call);
             const std::lock_guard<std::mutex> lock(generator->mutex_);
             spec.seed = generator->random64(); // first word << 32 | second
         }
@@ -117,7 +119,7 @@ void run_cpu(const Inputs& inputs, const Call& call, int64_t keep, const at::Ten
         return;
     }
     verify_once();
-    auto* generator = generator_of(call);
+    auto *generator = generator_of(call);
     const std::lock_guard<std::mutex> lock(generator->mutex_);
     State state = state_of(*generator);
     spec.stream = GBS_STREAM_TORCH_CPU;
@@ -134,8 +136,8 @@ void verify_torch_stream(Run run, c10::Device device, int64_t elements)
     at::Generator drawn = at::globalContext().defaultGenerator(device).clone();
     std::optional<at::Generator> ours = drawn.clone();
     const std::optional<at::Tensor> none;
-    const Call call{precision, none, none, Form::offset, 1, Stream::torch, ours,
-                    std::nullopt, 0, 0, 1.0, false};
+    const Call call{precision,    none, none, Form::offset, 1,    Stream::torch, ours,
+                    std::nullopt, 0,    0,    1.0,          false};
     const at::Tensor out = at::empty_like(x);
     run(checked_inputs(x, call, 0, out), call, 0, out, at::Tensor());
     const double error =

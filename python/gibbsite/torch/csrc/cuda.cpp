@@ -18,9 +18,11 @@
 #include <limits>
 #include <mutex>
 
-namespace gibbsite {
+namespace gibbsite
+{
 
-namespace {
+namespace
+{
 
 constexpr uint64_t seed_advance = 4; // what native with seed=None takes from the generator
 
@@ -29,9 +31,9 @@ bool capturing()
     return c10::cuda::currentStreamCaptureStatusMayInitCtx() != c10::cuda::CaptureStatus::None;
 }
 
-at::CUDAGeneratorImpl* generator_of(const Call& call, c10::DeviceIndex device)
+at::CUDAGeneratorImpl *generator_of(const Call &call, c10::DeviceIndex device)
 {
-    auto* const generator = at::get_generator_or_default<at::CUDAGeneratorImpl>(
+    auto *const generator = at::get_generator_or_default<at::CUDAGeneratorImpl>(
         call.generator, at::cuda::detail::getDefaultCUDAGenerator(device));
     TORCH_CHECK_VALUE(generator->device().index() == device, "gibbs_sweep: generator is on ",
                       generator->device(), ", but x is on cuda:", static_cast<int>(device));
@@ -40,25 +42,25 @@ at::CUDAGeneratorImpl* generator_of(const Call& call, c10::DeviceIndex device)
 
 // Reserves `advance` of the generator's numbers.  During capture torch refuses generators that
 // the graph does not know; nothing has been launched or drawn then.
-at::PhiloxCudaState reserve(at::CUDAGeneratorImpl* generator, uint64_t advance, bool is_default)
+at::PhiloxCudaState reserve(at::CUDAGeneratorImpl *generator, uint64_t advance, bool is_default)
 {
     const std::lock_guard<std::mutex> lock(generator->mutex_);
     if (is_default || !capturing())
         return generator->philox_cuda_state(advance);
     try {
         return generator->philox_cuda_state(advance);
-    } catch (const c10::Error&) {
+    } catch (const c10::Error &) {
         TORCH_CHECK(false, "gibbs_sweep: this generator is not registered with the CUDA graph that "
                            "is being captured; call graph.register_generator_state(generator) "
                            "before the capture begins");
     }
 }
 
-void use_generator(const at::PhiloxCudaState& state, gbs_sweep_spec& spec, gbs_cuda_launch& launch)
+void use_generator(const at::PhiloxCudaState &state, gbs_sweep_spec &spec, gbs_cuda_launch &launch)
 {
     if (state.captured_) {
-        launch.device_seed = reinterpret_cast<const uint64_t*>(state.seed_.ptr);
-        launch.device_offset = reinterpret_cast<const uint64_t*>(state.offset_.ptr);
+        launch.device_seed = reinterpret_cast<const uint64_t *>(state.seed_.ptr);
+        launch.device_offset = reinterpret_cast<const uint64_t *>(state.offset_.ptr);
         spec.torch_offset = state.offset_intragraph_;
     } else {
         spec.seed = state.seed_.val;
@@ -69,18 +71,18 @@ void use_generator(const at::PhiloxCudaState& state, gbs_sweep_spec& spec, gbs_c
 // Words 0 and 1 of thread 0 at the current offset, first << 32 | second.  In a capture they are
 // known only at replay: torch's own full-range draw makes the same 64 bits on the device, from the
 // same place and with the same advance.
-at::Tensor draw_seed(const Call& call, at::CUDAGeneratorImpl* generator, c10::Device device,
-                     gbs_sweep_spec& spec, gbs_cuda_launch& launch)
+at::Tensor draw_seed(const Call &call, at::CUDAGeneratorImpl *generator, c10::Device device,
+                     gbs_sweep_spec &spec, gbs_cuda_launch &launch)
 {
     if (capturing()) {
         at::Tensor seed = at::empty({1}, at::TensorOptions().dtype(at::kLong).device(device));
         try {
             seed.random_(std::numeric_limits<int64_t>::min(), std::nullopt, call.generator);
-        } catch (const c10::Error&) {
+        } catch (const c10::Error &) {
             reserve(generator, seed_advance, !call.generator); // its message, if that is the cause
             throw;
         }
-        launch.device_seed = reinterpret_cast<const uint64_t*>(seed.const_data_ptr());
+        launch.device_seed = reinterpret_cast<const uint64_t *>(seed.const_data_ptr());
         return seed;
     }
     const at::PhiloxCudaState state = reserve(generator, seed_advance, !call.generator);
@@ -90,9 +92,9 @@ at::Tensor draw_seed(const Call& call, at::CUDAGeneratorImpl* generator, c10::De
     return {};
 }
 
-void set_card(gbs_sweep_spec& spec)
+void set_card(gbs_sweep_spec &spec)
 {
-    const cudaDeviceProp* const card = at::cuda::getCurrentDeviceProperties();
+    const cudaDeviceProp *const card = at::cuda::getCurrentDeviceProperties();
     spec.cuda_multiprocessors = card->multiProcessorCount;
     spec.cuda_threads_per_multiprocessor = card->maxThreadsPerMultiProcessor;
 }
@@ -100,14 +102,14 @@ void set_card(gbs_sweep_spec& spec)
 void verify_once(c10::Device device)
 {
     static std::array<std::atomic<bool>, C10_COMPILE_TIME_MAX_GPUS> verified{};
-    auto& done = verified.at(static_cast<size_t>(device.index()));
+    auto &done = verified.at(static_cast<size_t>(device.index()));
     if (done.load(std::memory_order_relaxed) || capturing())
         return;
     done = true; // verifying comes back here
     try {
-        const cudaDeviceProp* const card = at::cuda::getCurrentDeviceProperties();
-        const int64_t wave = static_cast<int64_t>(card->multiProcessorCount) *
-                             card->maxThreadsPerMultiProcessor;
+        const cudaDeviceProp *const card = at::cuda::getCurrentDeviceProperties();
+        const int64_t wave =
+            static_cast<int64_t>(card->multiProcessorCount) * card->maxThreadsPerMultiProcessor;
         verify_torch_stream(run_cuda, device, 5 * wave + 7);
     } catch (...) {
         done = false;
@@ -117,8 +119,8 @@ void verify_once(c10::Device device)
 
 } // namespace
 
-void run_cuda(const Inputs& inputs, const Call& call, int64_t keep, const at::Tensor& out,
-              const at::Tensor& kept)
+void run_cuda(const Inputs &inputs, const Call &call, int64_t keep, const at::Tensor &out,
+              const at::Tensor &kept)
 {
     const c10::cuda::CUDAGuard guard(inputs.x.device());
     const c10::Device device = inputs.x.device();
@@ -148,11 +150,11 @@ void run_cuda(const Inputs& inputs, const Call& call, int64_t keep, const at::Te
     else if (spec.stream == GBS_STREAM_NATIVE)
         seed = draw_seed(call, generator_of(call, device.index()), device, spec, launch);
     std::array<char, 512> message{};
-    raise_unless_ok(gbs_cuda_sweep(&spec, &launch, message.data(), message.size()),
-                    message.data());
+    raise_unless_ok(gbs_cuda_sweep(&spec, &launch, message.data(), message.size()), message.data());
 }
 
-namespace {
+namespace
+{
 [[maybe_unused]] const bool linked = (cuda_run = run_cuda, true);
 } // namespace
 

@@ -11,23 +11,25 @@
 #include <memory>
 #include <vector>
 
-namespace gibbsite {
+namespace gibbsite
+{
 
-namespace {
+namespace
+{
 
 struct ContextDeleter {
-    void operator()(gbs_context* context) const
+    void operator()(gbs_context *context) const
     {
         gbs_context_destroy(context);
     }
 };
 
-gbs_type type_of(const at::Tensor& t)
+gbs_type type_of(const at::Tensor &t)
 {
     return t.scalar_type() == at::kFloat ? GBS_F32 : GBS_F64;
 }
 
-void check_like_x(const char* name, const at::Tensor& t, const at::Tensor& x)
+void check_like_x(const char *name, const at::Tensor &t, const at::Tensor &x)
 {
     TORCH_CHECK_TYPE(t.scalar_type() == x.scalar_type(), "gibbs_sweep: ", name, " is ",
                      t.scalar_type(), ", but x is ", x.scalar_type());
@@ -35,7 +37,7 @@ void check_like_x(const char* name, const at::Tensor& t, const at::Tensor& x)
                       ", but x is on ", x.device());
 }
 
-Shape shape_of(const at::Tensor& x)
+Shape shape_of(const at::Tensor &x)
 {
     TORCH_CHECK_TYPE(x.scalar_type() == at::kFloat || x.scalar_type() == at::kDouble,
                      "gibbs_sweep: x is ", x.scalar_type(), "; float32 and float64 are supported");
@@ -45,18 +47,17 @@ Shape shape_of(const at::Tensor& x)
 }
 
 // [sites...] for all groups, or [groups, sites...].
-void check_shape(const char* name, const at::Tensor& t, const at::Tensor& x, at::IntArrayRef one)
+void check_shape(const char *name, const at::Tensor &t, const at::Tensor &x, at::IntArrayRef one)
 {
     std::vector<int64_t> many{x.size(0)};
     many.insert(many.end(), one.begin(), one.end());
     const bool fits = t.sizes() == one || (x.dim() == 3 && t.sizes() == at::IntArrayRef(many));
     TORCH_CHECK_VALUE(fits, "gibbs_sweep: ", name, " has shape ", t.sizes(), ", but x has shape ",
                       x.sizes(), ": ", one, x.dim() == 3 ? " or " : "",
-                      x.dim() == 3 ? c10::str(at::IntArrayRef(many)) : std::string(),
-                      " is needed");
+                      x.dim() == 3 ? c10::str(at::IntArrayRef(many)) : std::string(), " is needed");
 }
 
-void check_noise(const at::Tensor& noise, const at::Tensor& x, int64_t sweeps)
+void check_noise(const at::Tensor &noise, const at::Tensor &x, int64_t sweeps)
 {
     std::vector<int64_t> wanted{sweeps, x.size(-1)};
     for (int64_t d = 0; d < x.dim() - 1; ++d)
@@ -66,7 +67,7 @@ void check_noise(const at::Tensor& noise, const at::Tensor& x, int64_t sweeps)
                       " is needed: sweeps, sites, then the other dimensions of x");
 }
 
-void check_out(const at::Tensor& out, const at::Tensor& x)
+void check_out(const at::Tensor &out, const at::Tensor &x)
 {
     check_like_x("out", out, x);
     TORCH_CHECK_VALUE(out.sizes() == x.sizes(), "gibbs_sweep: out has shape ", out.sizes(),
@@ -76,7 +77,7 @@ void check_out(const at::Tensor& out, const at::Tensor& x)
 }
 
 // The library's rows are contiguous.
-at::Tensor with_plain_rows(const at::Tensor& t)
+at::Tensor with_plain_rows(const at::Tensor &t)
 {
     const int64_t dim = t.size(-1);
     const bool plain = (t.stride(-1) == 1 || dim == 1) && (t.dim() < 2 || t.stride(-2) >= dim);
@@ -85,25 +86,25 @@ at::Tensor with_plain_rows(const at::Tensor& t)
 
 // In place the library reads a block of chains before it writes it; any other overlap is read
 // from a copy.
-at::Tensor apart_from(const at::Tensor& x, const at::Tensor& out)
+at::Tensor apart_from(const at::Tensor &x, const at::Tensor &out)
 {
-    const bool in_place = out.defined() && x.const_data_ptr() == out.const_data_ptr() &&
-                          x.strides() == out.strides();
+    const bool in_place =
+        out.defined() && x.const_data_ptr() == out.const_data_ptr() && x.strides() == out.strides();
     return !out.defined() || in_place || !x.is_alias_of(out) ? x : x.clone();
 }
 
 // Tensors other than x that out overlaps are read from copies too.
-at::Tensor unshared(const at::Tensor& t, const at::Tensor& out)
+at::Tensor unshared(const at::Tensor &t, const at::Tensor &out)
 {
     return !out.defined() || !t.is_alias_of(out) ? t : t.clone();
 }
 
-int64_t group_stride(const at::Tensor& t, int64_t dims_of_one)
+int64_t group_stride(const at::Tensor &t, int64_t dims_of_one)
 {
     return t.dim() > dims_of_one ? t.stride(0) : 0;
 }
 
-void set_strides(int64_t to[3], const at::Tensor& t)
+void set_strides(int64_t to[3], const at::Tensor &t)
 {
     to[0] = t.dim() == 3 ? t.stride(0) : 0;
     to[1] = t.stride(-2);
@@ -117,7 +118,7 @@ gbs_location location_kind(Form form)
     return kinds.at(static_cast<size_t>(form));
 }
 
-void check_finite(const char* name, const at::Tensor& t)
+void check_finite(const char *name, const at::Tensor &t)
 {
     if (!t.defined())
         return;
@@ -137,18 +138,18 @@ void check_finite(const char* name, const at::Tensor& t)
 
 } // namespace
 
-gbs_context* thread_context()
+gbs_context *thread_context()
 {
     thread_local std::unique_ptr<gbs_context, ContextDeleter> context;
     if (!context) {
-        gbs_context* made = nullptr;
+        gbs_context *made = nullptr;
         raise_unless_ok(gbs_context_create(nullptr, &made), "no memory for a context");
         context.reset(made);
     }
     return context.get();
 }
 
-void raise_unless_ok(gbs_status status, const char* message)
+void raise_unless_ok(gbs_status status, const char *message)
 {
     switch (status) {
     case GBS_OK: return;
@@ -161,7 +162,7 @@ void raise_unless_ok(gbs_status status, const char* message)
     }
 }
 
-Inputs checked_inputs(const at::Tensor& x, const Call& call, int64_t keep, const at::Tensor& out)
+Inputs checked_inputs(const at::Tensor &x, const Call &call, int64_t keep, const at::Tensor &out)
 {
     const Shape shape = shape_of(x);
     check_like_x("precision", call.precision, x);
@@ -196,8 +197,8 @@ Inputs checked_inputs(const at::Tensor& x, const Call& call, int64_t keep, const
             call.noise ? unshared(call.noise->contiguous(), out) : none};
 }
 
-gbs_sweep_spec spec_of(const Inputs& inputs, const Call& call, int64_t keep, const at::Tensor& out,
-                       const at::Tensor& kept)
+gbs_sweep_spec spec_of(const Inputs &inputs, const Call &call, int64_t keep, const at::Tensor &out,
+                       const at::Tensor &kept)
 {
     gbs_sweep_spec spec = gbs_sweep_spec_default();
     spec.type = type_of(inputs.x);
@@ -229,7 +230,7 @@ gbs_sweep_spec spec_of(const Inputs& inputs, const Call& call, int64_t keep, con
     return spec;
 }
 
-void check_values(const Inputs& inputs, const Call& call)
+void check_values(const Inputs &inputs, const Call &call)
 {
     check_finite("x", inputs.x);
     check_finite("location", inputs.location);
@@ -242,7 +243,7 @@ void check_values(const Inputs& inputs, const Call& call)
         spec.dim = inputs.shape.dim;
         spec.matrix_type = type_of(one);
         spec.matrix = one.const_data_ptr();
-        gbs_model* model = nullptr;
+        gbs_model *model = nullptr;
         const gbs_status status = gbs_model_create(thread_context(), &spec, &model);
         gbs_model_release(model);
         const std::string where = groups > 1 ? c10::str("group ", g, ": ") : std::string();

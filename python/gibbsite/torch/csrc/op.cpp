@@ -14,9 +14,11 @@
 #include <torch/csrc/autograd/variable.h>
 #include <torch/library.h>
 
-namespace gibbsite {
+namespace gibbsite
+{
 
-namespace {
+namespace
+{
 
 using OptionalTensor = std::optional<at::Tensor>;
 using OptionalGenerator = std::optional<at::Generator>;
@@ -24,17 +26,21 @@ using OptionalSymInt = std::optional<c10::SymInt>;
 
 // ---- kernels ----
 
-Call call_of(const at::Tensor& precision, const OptionalTensor& location,
-             const OptionalTensor& noise, int64_t form, int64_t sweeps, int64_t stream,
-             const OptionalGenerator& generator, std::optional<int64_t> seed, int64_t first_sweep,
+Call call_of(const at::Tensor &precision, const OptionalTensor &location,
+             const OptionalTensor &noise, int64_t form, int64_t sweeps, int64_t stream,
+             const OptionalGenerator &generator, std::optional<int64_t> seed, int64_t first_sweep,
              int64_t first_chain, double omega, bool check)
 {
-    return {precision, location, noise,       static_cast<Form>(form), sweeps, static_cast<Stream>(stream),
-            generator, seed,     first_sweep, first_chain,             omega,  check};
+    return {precision,   location,
+            noise,       static_cast<Form>(form),
+            sweeps,      static_cast<Stream>(stream),
+            generator,   seed,
+            first_sweep, first_chain,
+            omega,       check};
 }
 
-void run(const at::Tensor& x, const Call& call, int64_t keep, const at::Tensor& out,
-         const at::Tensor& kept, bool given_out)
+void run(const at::Tensor &x, const Call &call, int64_t keep, const at::Tensor &out,
+         const at::Tensor &kept, bool given_out)
 {
     forget_traces();
     const Inputs inputs = checked_inputs(x, call, keep, given_out ? out : at::Tensor());
@@ -52,15 +58,15 @@ void run(const at::Tensor& x, const Call& call, int64_t keep, const at::Tensor& 
     cuda_run(inputs, call, keep, out, kept);
 }
 
-at::Tensor new_kept(const at::Tensor& x, c10::SymInt count)
+at::Tensor new_kept(const at::Tensor &x, c10::SymInt count)
 {
     std::vector<c10::SymInt> sizes{std::move(count)};
-    for (const auto& size : x.sym_sizes())
+    for (const auto &size : x.sym_sizes())
         sizes.push_back(size);
     return at::empty_symint(sizes, x.options());
 }
 
-c10::SymInt kept_count(const c10::SymInt& sweeps, int64_t keep)
+c10::SymInt kept_count(const c10::SymInt &sweeps, int64_t keep)
 {
     return keep > 0 ? sweeps / keep : c10::SymInt(0);
 }
@@ -79,15 +85,15 @@ c10::SymInt kept_count(const c10::SymInt& sweeps, int64_t keep)
     call_of(precision, location, noise, form, sweeps, stream, generator, seed, first_sweep,        \
             first_chain, omega, check)
 
-at::Tensor sweep_kernel(const at::Tensor& x, GIBBSITE_ARGUMENTS, int64_t, const OptionalTensor&)
+at::Tensor sweep_kernel(const at::Tensor &x, GIBBSITE_ARGUMENTS, int64_t, const OptionalTensor &)
 {
     const at::Tensor out = at::empty_like(x);
     run(x, GIBBSITE_CALL, 0, out, at::Tensor(), false);
     return out;
 }
 
-std::tuple<at::Tensor, at::Tensor> sweep_kept_kernel(const at::Tensor& x, GIBBSITE_ARGUMENTS,
-                                                     int64_t, const OptionalTensor&, int64_t keep)
+std::tuple<at::Tensor, at::Tensor> sweep_kept_kernel(const at::Tensor &x, GIBBSITE_ARGUMENTS,
+                                                     int64_t, const OptionalTensor &, int64_t keep)
 {
     TORCH_CHECK_VALUE(keep >= 1, "gibbs_sweep: keep is ", keep, "; at least 1 is needed");
     const at::Tensor out = at::empty_like(x), kept = new_kept(x, kept_count(sweeps, keep));
@@ -95,9 +101,8 @@ std::tuple<at::Tensor, at::Tensor> sweep_kept_kernel(const at::Tensor& x, GIBBSI
     return {out, kept};
 }
 
-at::Tensor sweep_into_kernel(const at::Tensor& x, GIBBSITE_ARGUMENTS, int64_t,
-                             const OptionalTensor&, int64_t keep,
-                             const at::Tensor& out)
+at::Tensor sweep_into_kernel(const at::Tensor &x, GIBBSITE_ARGUMENTS, int64_t,
+                             const OptionalTensor &, int64_t keep, const at::Tensor &out)
 {
     const at::Tensor kept = new_kept(x, kept_count(sweeps, keep));
     run(x, GIBBSITE_CALL, keep, out, kept, true);
@@ -106,7 +111,7 @@ at::Tensor sweep_into_kernel(const at::Tensor& x, GIBBSITE_ARGUMENTS, int64_t,
 
 // ---- shapes, for tracing ----
 
-void check_dimensions(const at::Tensor& x, const at::Tensor& precision)
+void check_dimensions(const at::Tensor &x, const at::Tensor &precision)
 {
     TORCH_CHECK_VALUE(x.dim() == 2 || x.dim() == 3, "gibbs_sweep: x has ", x.dim(),
                       " dimensions; 2 or 3 are needed");
@@ -116,22 +121,22 @@ void check_dimensions(const at::Tensor& x, const at::Tensor& precision)
                      precision.scalar_type(), ", but x is ", x.scalar_type());
 }
 
-at::Tensor sweep_meta(const at::Tensor& x, GIBBSITE_SYMBOLIC_ARGUMENTS, int64_t,
-                      const OptionalTensor&)
+at::Tensor sweep_meta(const at::Tensor &x, GIBBSITE_SYMBOLIC_ARGUMENTS, int64_t,
+                      const OptionalTensor &)
 {
     check_dimensions(x, precision);
     return at::empty_like(x);
 }
 
-std::tuple<at::Tensor, at::Tensor> sweep_kept_meta(const at::Tensor& x, GIBBSITE_SYMBOLIC_ARGUMENTS,
-                                                   int64_t, const OptionalTensor&, int64_t keep)
+std::tuple<at::Tensor, at::Tensor> sweep_kept_meta(const at::Tensor &x, GIBBSITE_SYMBOLIC_ARGUMENTS,
+                                                   int64_t, const OptionalTensor &, int64_t keep)
 {
     check_dimensions(x, precision);
     return {at::empty_like(x), new_kept(x, kept_count(sweeps, keep))};
 }
 
-at::Tensor sweep_into_meta(const at::Tensor& x, GIBBSITE_SYMBOLIC_ARGUMENTS, int64_t,
-                           const OptionalTensor&, int64_t keep, const at::Tensor&)
+at::Tensor sweep_into_meta(const at::Tensor &x, GIBBSITE_SYMBOLIC_ARGUMENTS, int64_t,
+                           const OptionalTensor &, int64_t keep, const at::Tensor &)
 {
     check_dimensions(x, precision);
     return new_kept(x, kept_count(sweeps, keep));
@@ -187,7 +192,7 @@ std::tuple<at::Tensor, at::Tensor> sweep_kept_named(GIBBSITE_NAMED_ARGUMENTS, in
 }
 
 at::Tensor sweep_into_named(GIBBSITE_NAMED_ARGUMENTS, int64_t keep, bool check,
-                            const at::Tensor& into)
+                            const at::Tensor &into)
 {
     const Turn turn = next_turn(x.device());
     at::Tensor kept = sweep_into_op().call(GIBBSITE_NAMED_CALL, keep, into);
@@ -195,22 +200,22 @@ at::Tensor sweep_into_named(GIBBSITE_NAMED_ARGUMENTS, int64_t keep, bool check,
     return kept;
 }
 
-void mark(const at::Tensor&, const at::Tensor&) {}
+void mark(const at::Tensor &, const at::Tensor &) {}
 
 // ---- autocast: half and bfloat16 run as float, double stays ----
 
-at::Tensor as_float(const at::Tensor& t, c10::DeviceType device)
+at::Tensor as_float(const at::Tensor &t, c10::DeviceType device)
 {
     return at::autocast::cached_cast(at::kFloat, t, device);
 }
 
-OptionalTensor as_float(const OptionalTensor& t, c10::DeviceType device)
+OptionalTensor as_float(const OptionalTensor &t, c10::DeviceType device)
 {
     return t ? OptionalTensor(as_float(*t, device)) : t;
 }
 
-at::Tensor sweep_autocast(const at::Tensor& x, GIBBSITE_SYMBOLIC_ARGUMENTS, int64_t ticket,
-                          const OptionalTensor& after)
+at::Tensor sweep_autocast(const at::Tensor &x, GIBBSITE_SYMBOLIC_ARGUMENTS, int64_t ticket,
+                          const OptionalTensor &after)
 {
     const auto device = x.device().type();
     const c10::impl::ExcludeDispatchKeyGuard guard(c10::autocast_dispatch_keyset);
@@ -220,9 +225,9 @@ at::Tensor sweep_autocast(const at::Tensor& x, GIBBSITE_SYMBOLIC_ARGUMENTS, int6
                            after);
 }
 
-std::tuple<at::Tensor, at::Tensor> sweep_kept_autocast(const at::Tensor& x,
+std::tuple<at::Tensor, at::Tensor> sweep_kept_autocast(const at::Tensor &x,
                                                        GIBBSITE_SYMBOLIC_ARGUMENTS, int64_t ticket,
-                                                       const OptionalTensor& after, int64_t keep)
+                                                       const OptionalTensor &after, int64_t keep)
 {
     const auto device = x.device().type();
     const c10::impl::ExcludeDispatchKeyGuard guard(c10::autocast_dispatch_keyset);
@@ -236,7 +241,7 @@ std::tuple<at::Tensor, at::Tensor> sweep_kept_autocast(const at::Tensor& x,
 
 // ---- typed handles ----
 
-const SweepHandle& sweep_op()
+const SweepHandle &sweep_op()
 {
     static const SweepHandle op = c10::Dispatcher::singleton()
                                       .findSchemaOrThrow("gibbsite::_sweep", "")
@@ -244,7 +249,7 @@ const SweepHandle& sweep_op()
     return op;
 }
 
-const SweepKeptHandle& sweep_kept_op()
+const SweepKeptHandle &sweep_kept_op()
 {
     static const SweepKeptHandle op = c10::Dispatcher::singleton()
                                           .findSchemaOrThrow("gibbsite::_sweep_kept", "")
@@ -252,7 +257,7 @@ const SweepKeptHandle& sweep_kept_op()
     return op;
 }
 
-const SweepIntoHandle& sweep_into_op()
+const SweepIntoHandle &sweep_into_op()
 {
     static const SweepIntoHandle op = c10::Dispatcher::singleton()
                                           .findSchemaOrThrow("gibbsite::_sweep_into", "")
@@ -266,7 +271,7 @@ const SweepIntoHandle& sweep_into_op()
         (call).seed ? OptionalSymInt(*(call).seed) : OptionalSymInt(), (call).first_sweep,         \
         (call).first_chain, (call).omega, (call).check
 
-at::Tensor sweep(const at::Tensor& x, const Call& call)
+at::Tensor sweep(const at::Tensor &x, const Call &call)
 {
     const Turn turn = next_turn(x.device());
     at::Tensor result = sweep_op().call(x, GIBBSITE_SPREAD(call), turn.ticket, turn.after);
@@ -274,7 +279,7 @@ at::Tensor sweep(const at::Tensor& x, const Call& call)
     return result;
 }
 
-std::tuple<at::Tensor, at::Tensor> sweep_kept(const at::Tensor& x, const Call& call, int64_t keep)
+std::tuple<at::Tensor, at::Tensor> sweep_kept(const at::Tensor &x, const Call &call, int64_t keep)
 {
     const Turn turn = next_turn(x.device());
     auto results = sweep_kept_op().call(x, GIBBSITE_SPREAD(call), turn.ticket, turn.after, keep);
@@ -282,7 +287,7 @@ std::tuple<at::Tensor, at::Tensor> sweep_kept(const at::Tensor& x, const Call& c
     return results;
 }
 
-at::Tensor sweep_into(const at::Tensor& x, const Call& call, int64_t keep, const at::Tensor& out)
+at::Tensor sweep_into(const at::Tensor &x, const Call &call, int64_t keep, const at::Tensor &out)
 {
     const Turn turn = next_turn(x.device());
     at::Tensor kept =
@@ -298,7 +303,8 @@ at::Tensor sweep_into(const at::Tensor& x, const Call& call, int64_t keep, const
     "int stream, Generator? generator, SymInt? seed, SymInt first_sweep, SymInt first_chain, "     \
     "float omega, bool check, int ticket, Tensor? after"
 #define GIBBSITE_NAMED_SCHEMA                                                                      \
-    "(Tensor x, Tensor precision, Tensor? location=None, *, str form=\"offset\", SymInt sweeps=1, " \
+    "(Tensor x, Tensor precision, Tensor? location=None, *, str form=\"offset\", SymInt "          \
+    "sweeps=1, "                                                                                   \
     "str stream=\"torch\", Generator? generator=None, SymInt? seed=None, SymInt first_sweep=0, "   \
     "SymInt first_chain=0, Tensor? noise=None, float omega=1.0, "
 

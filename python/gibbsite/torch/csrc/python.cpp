@@ -9,36 +9,38 @@
 
 #include <c10/util/Exception.h>
 
-namespace gibbsite {
+namespace gibbsite
+{
 
-namespace {
+namespace
+{
 
-const at::Tensor& tensor(const char* name, PyObject* object)
+const at::Tensor &tensor(const char *name, PyObject *object)
 {
     TORCH_CHECK_TYPE(THPVariable_Check(object), "gibbs_sweep: ", name, " must be a tensor, not ",
                      Py_TYPE(object)->tp_name);
     return THPVariable_Unpack(object);
 }
 
-std::optional<at::Tensor> optional_tensor(const char* name, PyObject* object)
+std::optional<at::Tensor> optional_tensor(const char *name, PyObject *object)
 {
     return object == Py_None ? std::nullopt : std::optional<at::Tensor>(tensor(name, object));
 }
 
-std::optional<at::Generator> generator(PyObject* object)
+std::optional<at::Generator> generator(PyObject *object)
 {
     if (object == Py_None)
         return std::nullopt;
     TORCH_CHECK_TYPE(THPGenerator_Check(object),
                      "gibbs_sweep: generator must be a torch.Generator, not ",
                      Py_TYPE(object)->tp_name);
-    return reinterpret_cast<THPGenerator*>(object)->cdata;
+    return reinterpret_cast<THPGenerator *>(object)->cdata;
 }
 
-int64_t integer(const char* name, PyObject* object)
+int64_t integer(const char *name, PyObject *object)
 {
     const bool whole = PyLong_Check(object) && !PyBool_Check(object);
-    PyObject* const number = whole ? Py_NewRef(object) : PyNumber_Index(object);
+    PyObject *const number = whole ? Py_NewRef(object) : PyNumber_Index(object);
     if (number == nullptr || PyBool_Check(object)) {
         PyErr_Clear();
         Py_XDECREF(number);
@@ -53,11 +55,11 @@ int64_t integer(const char* name, PyObject* object)
 }
 
 // 0 .. 2^64 - 1, and -1 for 2^64 - 1.
-std::optional<int64_t> seed(PyObject* object)
+std::optional<int64_t> seed(PyObject *object)
 {
     if (object == Py_None)
         return std::nullopt;
-    PyObject* const number = PyBool_Check(object) ? nullptr : PyNumber_Index(object);
+    PyObject *const number = PyBool_Check(object) ? nullptr : PyNumber_Index(object);
     if (number == nullptr) {
         PyErr_Clear();
         TORCH_CHECK_TYPE(false, "gibbs_sweep: seed must be an integer, not ",
@@ -73,12 +75,12 @@ std::optional<int64_t> seed(PyObject* object)
     return overflow > 0 ? static_cast<int64_t>(large) : small;
 }
 
-bool is_word(PyObject* object, const char* word)
+bool is_word(PyObject *object, const char *word)
 {
     return PyUnicode_Check(object) && PyUnicode_CompareWithASCIIString(object, word) == 0;
 }
 
-Form form(PyObject* object)
+Form form(PyObject *object)
 {
     if (is_word(object, "offset"))
         return Form::offset;
@@ -89,7 +91,7 @@ Form form(PyObject* object)
     return Form::info;
 }
 
-Stream stream(PyObject* object)
+Stream stream(PyObject *object)
 {
     if (is_word(object, "torch"))
         return Stream::torch;
@@ -98,11 +100,11 @@ Stream stream(PyObject* object)
     return Stream::native;
 }
 
-PyObject* pair(const at::Tensor& first, const at::Tensor& second)
+PyObject *pair(const at::Tensor &first, const at::Tensor &second)
 {
-    PyObject* const a = THPVariable_Wrap(first);
-    PyObject* const b = THPVariable_Wrap(second);
-    PyObject* const both = a != nullptr && b != nullptr ? PyTuple_Pack(2, a, b) : nullptr;
+    PyObject *const a = THPVariable_Wrap(first);
+    PyObject *const b = THPVariable_Wrap(second);
+    PyObject *const both = a != nullptr && b != nullptr ? PyTuple_Pack(2, a, b) : nullptr;
     Py_XDECREF(a);
     Py_XDECREF(b);
     return both;
@@ -112,13 +114,13 @@ PyObject* pair(const at::Tensor& first, const at::Tensor& second)
 // omega, keep, check, out
 constexpr Py_ssize_t argument_count = 15;
 
-PyObject* sweep_from_python(PyObject*, PyObject* const* args, Py_ssize_t count)
+PyObject *sweep_from_python(PyObject *, PyObject *const *args, Py_ssize_t count)
 {
     HANDLE_TH_ERRORS
     TORCH_CHECK_TYPE(count == argument_count, "gibbs_sweep: ", argument_count,
                      " arguments are needed");
-    const at::Tensor& x = tensor("x", args[0]);
-    const at::Tensor& precision = tensor("precision", args[1]);
+    const at::Tensor &x = tensor("x", args[0]);
+    const at::Tensor &precision = tensor("precision", args[1]);
     const auto location = optional_tensor("location", args[2]);
     const auto noise = optional_tensor("noise", args[10]);
     const auto given_generator = generator(args[6]);
@@ -141,7 +143,7 @@ PyObject* sweep_from_python(PyObject*, PyObject* const* args, Py_ssize_t count)
     TORCH_CHECK_VALUE(keep >= 1 || args[12] == Py_None, "gibbs_sweep: keep is ", keep,
                       "; at least 1 is needed");
     if (args[14] != Py_None) {
-        const at::Tensor& out = tensor("out", args[14]);
+        const at::Tensor &out = tensor("out", args[14]);
         at::Tensor kept;
         {
             const pybind11::gil_scoped_release release;
@@ -172,14 +174,21 @@ PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyModuleDef module = {PyModuleDef_HEAD_INIT, "_gibbsite_op", nullptr, -1, methods,
-                      nullptr,               nullptr,        nullptr, nullptr};
+PyModuleDef module = {PyModuleDef_HEAD_INIT,
+                      "_gibbsite_op",
+                      nullptr,
+                      -1,
+                      methods,
+                      nullptr,
+                      nullptr,
+                      nullptr,
+                      nullptr};
 
 } // namespace
 
 } // namespace gibbsite
 
-extern "C" __attribute__((visibility("default"))) PyObject* PyInit__gibbsite_op()
+extern "C" __attribute__((visibility("default"))) PyObject *PyInit__gibbsite_op()
 {
     return PyModule_Create(&gibbsite::module);
 }

@@ -10,20 +10,21 @@
 
 #include <optional>
 
-namespace gibbsite {
+namespace gibbsite
+{
 
 enum class Form : int64_t { offset = 0, mean = 1, info = 2 };
 enum class Stream : int64_t { torch = 0, native = 1 };
 
 // Everything about a call but x and out.  noise, where given, replaces the stream.
 struct Call {
-    const at::Tensor& precision;
-    const std::optional<at::Tensor>& location;
-    const std::optional<at::Tensor>& noise;
+    const at::Tensor &precision;
+    const std::optional<at::Tensor> &location;
+    const std::optional<at::Tensor> &noise;
     Form form;
     int64_t sweeps;
     Stream stream;
-    const std::optional<at::Generator>& generator;
+    const std::optional<at::Generator> &generator;
     std::optional<int64_t> seed; // the 64 bits of it
     int64_t first_sweep, first_chain;
     double omega;
@@ -43,30 +44,30 @@ struct Inputs {
 
 // Checks every tensor against x and raises naming the argument, shapes and types; then makes
 // copies of those whose layout the library does not take.  `out` may be undefined.
-Inputs checked_inputs(const at::Tensor& x, const Call& call, int64_t keep, const at::Tensor& out);
+Inputs checked_inputs(const at::Tensor &x, const Call &call, int64_t keep, const at::Tensor &out);
 
 // The library's spec but for the stream; `kept` may be undefined with keep 0.
-gbs_sweep_spec spec_of(const Inputs& inputs, const Call& call, int64_t keep, const at::Tensor& out,
-                       const at::Tensor& kept);
+gbs_sweep_spec spec_of(const Inputs &inputs, const Call &call, int64_t keep, const at::Tensor &out,
+                       const at::Tensor &kept);
 
 // check=True: finite entries, and every precision symmetric and positive definite by the library's
 // own verdict.  Waits for the device.
-void check_values(const Inputs& inputs, const Call& call);
+void check_values(const Inputs &inputs, const Call &call);
 
 // This thread's context: the library's memory and messages.
-gbs_context* thread_context();
+gbs_context *thread_context();
 
 // Turns a failed status into the Python exception that fits it.
-void raise_unless_ok(gbs_status status, const char* message);
+void raise_unless_ok(gbs_status status, const char *message);
 
 // Runs the sweeps of x into out.  All three are given, checked and not empty.
-void run_cpu(const Inputs& inputs, const Call& call, int64_t keep, const at::Tensor& out,
-             const at::Tensor& kept);
-void run_cuda(const Inputs& inputs, const Call& call, int64_t keep, const at::Tensor& out,
-              const at::Tensor& kept);
+void run_cpu(const Inputs &inputs, const Call &call, int64_t keep, const at::Tensor &out,
+             const at::Tensor &kept);
+void run_cuda(const Inputs &inputs, const Call &call, int64_t keep, const at::Tensor &out,
+              const at::Tensor &kept);
 
 // cuda.cpp puts its run_cuda here when it is linked in.
-using Run = void (*)(const Inputs&, const Call&, int64_t, const at::Tensor&, const at::Tensor&);
+using Run = void (*)(const Inputs &, const Call &, int64_t, const at::Tensor &, const at::Tensor &);
 extern Run cuda_run;
 
 // Raises unless torch.randn on this device still draws what stream="torch" reproduces.
@@ -74,8 +75,8 @@ void verify_torch_stream(Run run, c10::Device device, int64_t elements);
 
 // The op's entry for C++ callers that have everything at hand (python.cpp): through the
 // dispatcher, so that autograd, autocast and tracing see it.
-at::Tensor sweep(const at::Tensor& x, const Call& call);
-std::tuple<at::Tensor, at::Tensor> sweep_kept(const at::Tensor& x, const Call& call, int64_t keep);
-at::Tensor sweep_into(const at::Tensor& x, const Call& call, int64_t keep, const at::Tensor& out);
+at::Tensor sweep(const at::Tensor &x, const Call &call);
+std::tuple<at::Tensor, at::Tensor> sweep_kept(const at::Tensor &x, const Call &call, int64_t keep);
+at::Tensor sweep_into(const at::Tensor &x, const Call &call, int64_t keep, const at::Tensor &out);
 
 } // namespace gibbsite

@@ -12,9 +12,11 @@
 #include <memory>
 #include <vector>
 
-namespace gibbsite {
+namespace gibbsite
+{
 
-namespace {
+namespace
+{
 
 using Modes = std::vector<std::shared_ptr<c10::impl::PyObject_TorchDispatchMode>>;
 
@@ -23,7 +25,7 @@ struct Program {
     std::vector<at::Tensor> last; // one for each device
 };
 
-Program& current_program()
+Program &current_program()
 {
     thread_local Program program;
     return program;
@@ -37,13 +39,13 @@ Modes current_modes()
     return modes;
 }
 
-bool same_mode(const c10::impl::PyObject_TorchDispatchMode& a,
-               const c10::impl::PyObject_TorchDispatchMode& b)
+bool same_mode(const c10::impl::PyObject_TorchDispatchMode &a,
+               const c10::impl::PyObject_TorchDispatchMode &b)
 {
     return a.ptr(&a.pyinterpreter()) == b.ptr(&b.pyinterpreter());
 }
 
-bool same_modes(const Modes& a, const Modes& b)
+bool same_modes(const Modes &a, const Modes &b)
 {
     bool same = a.size() == b.size();
     for (size_t k = 0; k < a.size() && same; ++k)
@@ -65,23 +67,23 @@ Turn next_turn(c10::Device device)
         forget_traces();
         return {0, std::nullopt};
     }
-    Program& program = current_program();
+    Program &program = current_program();
     Modes modes = current_modes();
     if (!same_modes(program.modes, modes))
         program = {std::move(modes), {}};
     Turn turn{++tickets, std::nullopt};
-    for (const at::Tensor& last : program.last)
+    for (const at::Tensor &last : program.last)
         if (last.device() == device)
             turn.after = at::detach(last);
     return turn;
 }
 
-void finish_turn(const Turn& turn, const at::Tensor& result)
+void finish_turn(const Turn &turn, const at::Tensor &result)
 {
     if (turn.ticket == 0)
         return;
-    Program& program = current_program();
-    for (at::Tensor& last : program.last)
+    Program &program = current_program();
+    for (at::Tensor &last : program.last)
         if (last.device() == result.device()) {
             last = result;
             return;
@@ -91,7 +93,7 @@ void finish_turn(const Turn& turn, const at::Tensor& result)
 
 void forget_traces()
 {
-    Program& program = current_program();
+    Program &program = current_program();
     if (!program.modes.empty() && !tracing())
         program = {};
 }

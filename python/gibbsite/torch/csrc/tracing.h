@@ -5,7 +5,8 @@
 
 #include <optional>
 
-namespace gibbsite {
+namespace gibbsite
+{
 
 // A call's place in the program.  Run eagerly it is {0, nothing}, and nothing looks at it.
 struct Turn {
@@ -16,7 +17,7 @@ struct Turn {
 Turn next_turn(c10::Device device);
 
 // `result` is what the call just made; the next one on its device comes after it.
-void finish_turn(const Turn& turn, const at::Tensor& result);
+void finish_turn(const Turn &turn, const at::Tensor &result);
 
 // Lets go of the last traced program, once nothing is being traced any more.
 void forget_traces();
