@@ -63,9 +63,9 @@ test-python: packages-python
 	@$(call BUILD,release)
 	@tools/test_python.sh
 
-# The Python package, with the PyTorch of .venv; apart from test-all for as long as a compiled program
-# may now and then drop a call whose result is not used (docs/pytorch.md).
-test-package: test-python
+# The Python package, with the PyTorch of .venv, which test-python makes.
+test-package: packages-python
+	@test -x .venv/bin/python || $(MAKE) --no-print-directory test-python
 	@.venv/bin/python tools/test_package.py
 
 test-cuda:

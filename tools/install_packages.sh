@@ -10,7 +10,7 @@ packages_of() {
         liblapacke-dev ;;
     clang) echo clang ;;
     install) echo g++ binutils ;;
-    python) echo python3 python3-venv ;;
+    python) echo python3 python3-venv python3-dev g++ ;;
     lint) echo clang clang-format clang-tidy ;;
     coverage) echo gcovr ;;
     bench) echo clang python3 python3-venv ;;

@@ -23,9 +23,11 @@ if python3 -c 'import torch; assert torch.cuda.is_available()' >/dev/null 2>&1; 
     mkdir -p "$prefix/lib" "$prefix/include"
     cp "$build/src/libgibbsite.so.0" "$build/src/backend/cuda/libgibbsite_cuda.so.0" "$prefix/lib/"
     cp -r include/gibbsite "$prefix/include/"
-    GIBBSITE_PREFIX=$prefix XDG_CACHE_HOME=$build/cache PYTHONPATH=python \
-        python3 tests/gpu/test_op_cuda.py 2>&1 | tee "$build/one.log"
-    tail -n 1 "$build/one.log" | grep -E '^[0-9]+ passed' >>"$log" || echo "0 passed, 1 failed" >>"$log"
+    for test in test_op_cuda test_op_cuda_long; do
+        GIBBSITE_PREFIX=$prefix XDG_CACHE_HOME=$build/cache PYTHONPATH=python \
+            python3 "tests/gpu/$test.py" 2>&1 | tee "$build/one.log"
+        tail -n 1 "$build/one.log" | grep -E '^[0-9]+ passed' >>"$log" || echo "0 passed, 1 failed" >>"$log"
+    done
 else
     echo "skipped: torch with CUDA is not on this machine"
 fi

@@ -323,51 +323,53 @@ def test_graph_continues_the_stream():
     """Three replays equal thirty eager calls, with the default and with a registered generator."""
     precision, location = model(32, torch.float32)
     x = start(4096, 32, dtype=torch.float32)
-    for stream in ("torch", "native"):
-        for own in (False, True):
-            generator = torch.Generator(CUDA) if own else None
+    for own in (False, True):
+        generator = torch.Generator(CUDA) if own else None
 
-            def reseed():
-                (generator or torch).manual_seed(123)
+        def reseed():
+            (generator or torch).manual_seed(123)
 
-            def sweep(y):
-                gibbs_sweep(y, precision, location, stream=stream, generator=generator, out=y)
+        def sweep(y):
+            gibbs_sweep(y, precision, location, generator=generator, out=y)
 
-            graph, y = captured(x, sweep, generator)
-            reseed()
-            y.copy_(x)
-            for _ in range(3):
-                graph.replay()
-            state = generator.get_state() if own else cuda_state()
-            reseed()
-            expected = x.clone()
-            for _ in range(30):
-                sweep(expected)
-            assert_same(f"graph, {stream}, own={own}", expected, y)
-            assert torch.equal(state, generator.get_state() if own else cuda_state())
+        graph, y = captured(x, sweep, generator)
+        reseed()
+        y.copy_(x)
+        for _ in range(3):
+            graph.replay()
+        state = generator.get_state() if own else cuda_state()
+        reseed()
+        expected = x.clone()
+        for _ in range(30):
+            sweep(expected)
+        assert_same(f"graph, own generator={own}", expected, y)
+        assert torch.equal(state, generator.get_state() if own else cuda_state())
 
 
-def test_graph_with_an_unregistered_generator_is_refused():
-    """Before anything is launched or drawn; generators and op are usable afterwards."""
+def test_graph_refusals():
+    """A generator that the graph does not know, and native without a seed: refused before anything
+    is launched or drawn; generators and op are usable afterwards."""
     precision, location = model(8, torch.float32)
     x = start(100, 8, dtype=torch.float32)
-    for stream in ("torch", "native"):
-        generator = torch.Generator(CUDA).manual_seed(5)
-        gibbs_sweep(x, precision, location, stream=stream, generator=generator)
-        before, default = generator.get_state(), cuda_state()
-
-        def capture():
+    generator = torch.Generator(CUDA).manual_seed(5)
+    gibbs_sweep(x, precision, location, generator=generator)
+    before, default = generator.get_state(), cuda_state()
+    for message, options in (("is not registered with the CUDA graph", dict(generator=generator)),
+                             ("needs a seed", dict(stream="native")),
+                             ("needs a seed", dict(stream="native", generator=generator))):
+        def capture(options=options):
             with torch.cuda.graph(torch.cuda.CUDAGraph()):
-                gibbs_sweep(x, precision, location, stream=stream, generator=generator)
+                gibbs_sweep(x, precision, location, **options)
 
-        raises(RuntimeError, "is not registered with the CUDA graph", capture)
+        raises(RuntimeError, message, capture)
         assert torch.equal(before, generator.get_state()) and torch.equal(default, cuda_state())
-        again = torch.Generator(CUDA)
-        again.set_state(before)
-        assert_same("afterwards", gibbs_sweep(x, precision, location, generator=again),
-                    gibbs_sweep(x, precision, location, generator=generator))
-        torch.randn(5, device=CUDA)
-        gibbs_sweep(x, precision, location)
+    again = torch.Generator(CUDA)
+    again.set_state(before)
+    assert_same("afterwards", gibbs_sweep(x, precision, location, generator=again),
+                gibbs_sweep(x, precision, location, generator=generator))
+    torch.randn(5, device=CUDA)
+    gibbs_sweep(x, precision, location)
+    test_graph_continues_the_stream()
 
 
 def test_graph_with_noise_and_seed():

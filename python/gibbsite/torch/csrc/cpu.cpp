@@ -15,6 +15,7 @@ namespace gibbsite
 {
 
 Run cuda_run = nullptr;
+Empty cuda_empty = nullptr;
 
 namespace
 {

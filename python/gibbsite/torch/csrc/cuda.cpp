@@ -9,13 +9,13 @@
 #include <ATen/core/PhiloxRNGEngine.h>
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/CUDAGeneratorImpl.h>
+#include <ATen/cuda/EmptyTensor.h>
 #include <c10/cuda/CUDAGraphsC10Utils.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
 #include <array>
 #include <atomic>
-#include <limits>
 #include <mutex>
 
 namespace gibbsite
@@ -68,28 +68,13 @@ void use_generator(const at::PhiloxCudaState &state, gbs_sweep_spec &spec, gbs_c
     }
 }
 
-// Words 0 and 1 of thread 0 at the current offset, first << 32 | second.  In a capture they are
-// known only at replay: torch's own full-range draw makes the same 64 bits on the device, from the
-// same place and with the same advance.
-at::Tensor draw_seed(const Call &call, at::CUDAGeneratorImpl *generator, c10::Device device,
-                     gbs_sweep_spec &spec, gbs_cuda_launch &launch)
+// Words 0 and 1 of thread 0 at the current offset, first << 32 | second: the 64 bits that
+// tensor.random_() would draw over its full range.
+uint64_t drawn_seed(const at::PhiloxCudaState &state)
 {
-    if (capturing()) {
-        at::Tensor seed = at::empty({1}, at::TensorOptions().dtype(at::kLong).device(device));
-        try {
-            seed.random_(std::numeric_limits<int64_t>::min(), std::nullopt, call.generator);
-        } catch (const c10::Error &) {
-            reserve(generator, seed_advance, !call.generator); // its message, if that is the cause
-            throw;
-        }
-        launch.device_seed = reinterpret_cast<const uint64_t *>(seed.const_data_ptr());
-        return seed;
-    }
-    const at::PhiloxCudaState state = reserve(generator, seed_advance, !call.generator);
     at::Philox4_32 words(state.seed_.val, 0, state.offset_.val / 4);
     const uint64_t first = words(), second = words();
-    spec.seed = first << 32 | second;
-    return {};
+    return first << 32 | second;
 }
 
 void set_card(gbs_sweep_spec &spec)
@@ -133,29 +118,41 @@ void run_cuda(const Inputs &inputs, const Call &call, int64_t keep, const at::Te
         spec.stream = GBS_STREAM_TORCH_CUDA;
         set_card(spec);
     }
+    TORCH_CHECK(
+        spec.stream != GBS_STREAM_NATIVE || call.seed || !capturing(),
+        "gibbs_sweep: in a CUDA graph stream=\"native\" needs a seed, since the numbers are "
+        "then those of the capture; stream=\"torch\" goes on with its stream at every replay");
     raise_unless_ok(gbs_cuda_sweep_workspace(&spec, launch.kernel, &launch.workspace_bytes),
                     "the GPU does not take this call"); // before anything is drawn
-    at::Tensor workspace, seed;
+    at::Tensor workspace;
     if (launch.workspace_bytes > 0) {
         workspace = at::empty({static_cast<int64_t>(launch.workspace_bytes)},
                               at::TensorOptions().dtype(at::kByte).device(device));
         launch.workspace = workspace.data_ptr();
     }
+    auto *const generator =
+        spec.stream == GBS_STREAM_GIVEN || call.seed ? nullptr : generator_of(call, device.index());
     if (from_torch)
-        use_generator(reserve(generator_of(call, device.index()),
-                              gbs_sweep_torch_cuda_advance(&spec), !call.generator),
+        use_generator(reserve(generator, gbs_sweep_torch_cuda_advance(&spec), !call.generator),
                       spec, launch);
-    else if (spec.stream == GBS_STREAM_NATIVE && call.seed)
+    else if (generator != nullptr)
+        spec.seed = drawn_seed(reserve(generator, seed_advance, !call.generator));
+    else if (call.seed)
         spec.seed = static_cast<uint64_t>(*call.seed);
-    else if (spec.stream == GBS_STREAM_NATIVE)
-        seed = draw_seed(call, generator_of(call, device.index()), device, spec, launch);
     std::array<char, 512> message{};
     raise_unless_ok(gbs_cuda_sweep(&spec, &launch, message.data(), message.size()), message.data());
 }
 
 namespace
 {
-[[maybe_unused]] const bool linked = (cuda_run = run_cuda, true);
+
+at::Tensor empty_cuda(at::IntArrayRef sizes, at::ScalarType type, c10::Device device)
+{
+    return at::detail::empty_cuda(sizes, type, device, std::nullopt);
+}
+
+[[maybe_unused]] const bool linked = (cuda_run = run_cuda, cuda_empty = empty_cuda, true);
+
 } // namespace
 
 } // namespace gibbsite

@@ -49,12 +49,15 @@ Shape shape_of(const at::Tensor &x)
 // [sites...] for all groups, or [groups, sites...].
 void check_shape(const char *name, const at::Tensor &t, const at::Tensor &x, at::IntArrayRef one)
 {
+    const bool grouped = x.dim() == 3 && t.dim() == static_cast<int64_t>(one.size()) + 1;
+    if (grouped ? t.size(0) == x.size(0) && t.sizes().slice(1) == one : t.sizes() == one)
+        return;
     std::vector<int64_t> many{x.size(0)};
     many.insert(many.end(), one.begin(), one.end());
-    const bool fits = t.sizes() == one || (x.dim() == 3 && t.sizes() == at::IntArrayRef(many));
-    TORCH_CHECK_VALUE(fits, "gibbs_sweep: ", name, " has shape ", t.sizes(), ", but x has shape ",
-                      x.sizes(), ": ", one, x.dim() == 3 ? " or " : "",
-                      x.dim() == 3 ? c10::str(at::IntArrayRef(many)) : std::string(), " is needed");
+    TORCH_CHECK_VALUE(false, "gibbs_sweep: ", name, " has shape ", t.sizes(), ", but x has shape ",
+                      x.sizes(), ": ", one,
+                      x.dim() == 3 ? c10::str(" or ", at::IntArrayRef(many)) : std::string(),
+                      " is needed");
 }
 
 void check_noise(const at::Tensor &noise, const at::Tensor &x, int64_t sweeps)

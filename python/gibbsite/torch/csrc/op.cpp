@@ -9,6 +9,7 @@
 #include "sweep.h"
 #include "tracing.h"
 
+#include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
 #include <ATen/autocast_mode.h>
 #include <torch/csrc/autograd/variable.h>
@@ -58,6 +59,15 @@ void run(const at::Tensor &x, const Call &call, int64_t keep, const at::Tensor &
     cuda_run(inputs, call, keep, out, kept);
 }
 
+// As x.clone() is laid out; the usual case without a round through the dispatcher.
+at::Tensor new_result(const at::Tensor &x)
+{
+    if (!x.is_contiguous() || !(x.is_cpu() || cuda_empty != nullptr))
+        return at::empty_like(x);
+    return x.is_cpu() ? at::detail::empty_cpu(x.sizes(), x.scalar_type())
+                      : cuda_empty(x.sizes(), x.scalar_type(), x.device());
+}
+
 at::Tensor new_kept(const at::Tensor &x, c10::SymInt count)
 {
     std::vector<c10::SymInt> sizes{std::move(count)};
@@ -87,7 +97,7 @@ c10::SymInt kept_count(const c10::SymInt &sweeps, int64_t keep)
 
 at::Tensor sweep_kernel(const at::Tensor &x, GIBBSITE_ARGUMENTS, int64_t, const OptionalTensor &)
 {
-    const at::Tensor out = at::empty_like(x);
+    const at::Tensor out = new_result(x);
     run(x, GIBBSITE_CALL, 0, out, at::Tensor(), false);
     return out;
 }
@@ -96,7 +106,7 @@ std::tuple<at::Tensor, at::Tensor> sweep_kept_kernel(const at::Tensor &x, GIBBSI
                                                      int64_t, const OptionalTensor &, int64_t keep)
 {
     TORCH_CHECK_VALUE(keep >= 1, "gibbs_sweep: keep is ", keep, "; at least 1 is needed");
-    const at::Tensor out = at::empty_like(x), kept = new_kept(x, kept_count(sweeps, keep));
+    const at::Tensor out = new_result(x), kept = new_kept(x, kept_count(sweeps, keep));
     run(x, GIBBSITE_CALL, keep, out, kept, false);
     return {out, kept};
 }

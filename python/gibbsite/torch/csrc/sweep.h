@@ -70,6 +70,10 @@ void run_cuda(const Inputs &inputs, const Call &call, int64_t keep, const at::Te
 using Run = void (*)(const Inputs &, const Call &, int64_t, const at::Tensor &, const at::Tensor &);
 extern Run cuda_run;
 
+// Likewise: a contiguous tensor without a round through the dispatcher.
+using Empty = at::Tensor (*)(at::IntArrayRef, at::ScalarType, c10::Device);
+extern Empty cuda_empty;
+
 // Raises unless torch.randn on this device still draws what stream="torch" reproduces.
 void verify_torch_stream(Run run, c10::Device device, int64_t elements);
 
