@@ -10,6 +10,7 @@
  *   6. moments        means and variances without storing draws
  *   7. diagnostics    R-hat, effective sample size, Monte Carlo errors: pure functions
  *   8. one call       sweeps over arrays that the caller keeps, many small models at once
+ *   9. checkpoints    a run's state as bytes, to go on elsewhere or later
  *
  * The shortest complete program (examples/c/00_first.c):
  *
@@ -73,7 +74,7 @@ GBS_API const char *gbs_version(void);
     X(GBS_ERROR_LIMIT, 7, "a number is beyond what the random stream can address")          \
     X(GBS_ERROR_EXHAUSTED, 8, "the given noise has no more sweeps")                         \
     X(GBS_ERROR_UNAVAILABLE, 9, "this machine or build does not have what was asked for")   \
-    X(GBS_ERROR_STATE, 10, "a generator state is damaged or of another kind")
+    X(GBS_ERROR_STATE, 10, "a generator state or checkpoint is damaged or of another kind")
 
 typedef enum gbs_status {
 #define GBS_X(name, value, text) name = value,
@@ -472,6 +473,65 @@ GBS_API gbs_status gbs_sweep(gbs_context *ctx, const gbs_sweep_spec *spec);
 
 /* How far the whole call moves a torch CUDA generator's offset; 0 for NULL. */
 GBS_API uint64_t gbs_sweep_torch_cuda_advance(const gbs_sweep_spec *spec);
+
+/* ------------------------------------------------------------------ 9. checkpoints */
+
+/* Everything that the rest of a run depends on, as bytes that every machine reads alike
+ * (docs/file-formats.md): the chains' state, the place in the stream, a torch generator's state,
+ * moments; and what must agree when they are read: type, method, counts, seed, stream and version
+ * of its mapping, order, omega, and hashes of the model.  Read into a sampler made of the same
+ * model and options, in another process or on another instruction set, the run goes on as if it
+ * had never stopped.  The format carries a version and a checksum. */
+#define GBS_CHECKPOINT_VERSION 1
+
+/* The caller's own counts, which a sampler does not know; kept and given back as they are. */
+typedef struct gbs_checkpoint_counts {
+    int64_t warmup; /* sweeps before the first draw */
+    int64_t thin;   /* sweeps for each draw */
+    int64_t draws;  /* draws kept so far */
+} gbs_checkpoint_counts;
+
+typedef struct gbs_checkpoint_info {
+    gbs_type type;
+    gbs_method method;
+    gbs_order order;
+    double omega;
+    int64_t chains, dim, first_chain;
+    int64_t next_sweep; /* as gbs_sampler_next_sweep */
+    uint64_t seed;
+    gbs_stream stream;
+    int64_t stream_mapping_version; /* 0 for GIVEN */
+    int32_t cuda_multiprocessors, cuda_threads_per_multiprocessor; /* 0 but for TORCH_CUDA */
+    int64_t moments_count; /* draws that the moments have seen; -1 if there are none */
+    gbs_checkpoint_counts counts;
+} gbs_checkpoint_info;
+
+/* How many bytes a checkpoint of this sampler takes; moments may be NULL.
+ * Fails: ARGUMENT (NULL, moments of another shape), LIMIT (beyond what memory can hold). */
+GBS_API gbs_status gbs_checkpoint_size(const gbs_sampler *sampler, const gbs_moments *moments,
+                                       size_t *bytes);
+
+/* Writes one; also from within a draw callback.  Allocates nothing.  moments and counts may be
+ * NULL: none, and zeros.
+ * Shape: to [bytes], aligned as malloc's memory is, bytes as gbs_checkpoint_size says.
+ * Fails: ARGUMENT; `to` is then untouched. */
+GBS_API gbs_status gbs_checkpoint_write(const gbs_sampler *sampler, const gbs_moments *moments,
+                                        const gbs_checkpoint_counts *counts, void *to,
+                                        size_t bytes);
+
+/* What a checkpoint is of, before there is a sampler to read it into.
+ * Fails: ARGUMENT, STATE (cut short, changed, of another version: the message says which); *out
+ * is then untouched. */
+GBS_API gbs_status gbs_checkpoint_inspect(gbs_context *ctx, const void *from, size_t bytes,
+                                          gbs_checkpoint_info *out);
+
+/* Puts the sampler, and moments if they are not NULL, where the checkpoint was written;
+ * next_sweep too, whatever first_sweep the sampler was made with.  With GIVEN the same noise must
+ * be given: the run goes on behind what was used of it.
+ * Fails: ARGUMENT, NOT_FINITE, STATE (damaged, or of another run: the message names what differs,
+ * or moments are asked for and not there); sampler and moments are then as they were. */
+GBS_API gbs_status gbs_checkpoint_read(gbs_sampler *sampler, gbs_moments *moments,
+                                       const void *from, size_t bytes);
 
 #ifdef __cplusplus
 }

@@ -41,6 +41,8 @@ static gbs_status allocate(gbs_context *ctx, const gbs_model_spec *spec, gbs_mod
     model->allocator = *allocator;
     atomic_init(&model->references, 1);
     atomic_init(&model->sd, NULL);
+    atomic_init(&model->precision_hash, 0);
+    atomic_init(&model->location_hash, 0);
     model->dim = n;
     model->location_kind = spec->location_kind;
     model->precision = gbs_memory_take(allocator, n * n, sizeof(double));

@@ -16,8 +16,14 @@ struct gbs_model {
     double *location;     /* [D] as given, widened; zeros for ZERO */
     double *mean;         /* [D] mean of the law */
     _Atomic(double *) sd; /* [D], published at the first gbs_model_sd; NULL before */
-    double asymmetry;     /* as in gbs_spectrum */
+    /* Published at the first checkpoint; 0 before.  gbs_model_hashes */
+    atomic_uint_fast64_t precision_hash, location_hash;
+    double asymmetry; /* as in gbs_spectrum */
     int64_t asymmetry_row, asymmetry_column;
 };
+
+/* Hashes of the frozen precision, and of the location and its form: what a checkpoint knows its
+ * model by.  Computed at the first call (in D^2 steps) and kept. */
+void gbs_model_hashes(const gbs_model *model, uint64_t *precision, uint64_t *location);
 
 #endif

@@ -224,6 +224,8 @@ gbs_status gbs_sampler_create(gbs_context *ctx, gbs_model *model, const gbs_samp
     sampler->first_chain = spec->first_chain;
     sampler->first_sweep = spec->first_sweep;
     sampler->seed = spec->seed;
+    sampler->order = spec->order;
+    sampler->omega = spec->omega;
     sampler->relaxed = spec->omega != 1.0;
     sampler->kernels = gbs_cpu_kernels(ctx->isa);
     sampler->passes = spec->order == GBS_ORDER_SYMMETRIC ? 2 : 1;

@@ -28,7 +28,9 @@ struct gbs_sampler {
     gbs_method method;
     int64_t dim, chains, first_chain, first_sweep;
     uint64_t seed;
-    int relaxed;
+    gbs_order order;
+    double omega;
+    int relaxed; /* omega is not 1 */
 
     const gbs_kernels *kernels;
     int64_t blocks, wide_blocks;
