@@ -14,21 +14,22 @@
 
 /* ---- float ---- */
 
-/* -2 ln u for u in [2^-33, 1]: u = 2^e (1 + f), f in [-1/3, 1/3]. */
+/* -2 ln u for u in [2^-33, 1]: u = 2^e (1 + f), f in [-1/3, 1/3]; written in h = -2 f, which
+ * scales every term by a power of two and saves a product. */
 GBS_INLINE vf gbs_minus_2_log_f32(vf u)
 {
     const vw bits = vf_bits(u);
     const vw scale = vw_and(vw_sub(bits, vw_set1(0x3F2AAAABu)), vw_set1(0xFF800000u)); /* e 2^23 */
-    const vf f = vf_sub(vf_from_bits(vw_sub(bits, scale)), vf_set1(1.0f));
-    vf p = vf_set1(-0x1.1f428cp-2f);
-    p = vf_fma(p, f, vf_set1(0x1.3b283ep-2f));
-    p = vf_fma(p, f, vf_set1(-0x1.1ea254p-2f));
-    p = vf_fma(p, f, vf_set1(0x1.5032eap-2f));
-    p = vf_fma(p, f, vf_set1(-0x1.99d428p-2f));
-    p = vf_fma(p, f, vf_set1(0x1.00148p-1f));
-    p = vf_fma(p, f, vf_set1(-0x1.5554fap-1f));
-    p = vf_fma(p, f, vf_set1(0x1.ffffd6p-1f));
-    const vf tail = vf_fma(vf_mul(f, f), p, vf_mul(f, vf_set1(-2.0f)));
+    const vf h = vf_fma(vf_from_bits(vw_sub(bits, scale)), vf_set1(-2.0f), vf_set1(2.0f));
+    vf p = vf_set1(0x1.1f428cp-11f);
+    p = vf_fma(p, h, vf_set1(0x1.3b283ep-10f));
+    p = vf_fma(p, h, vf_set1(0x1.1ea254p-9f));
+    p = vf_fma(p, h, vf_set1(0x1.5032eap-8f));
+    p = vf_fma(p, h, vf_set1(0x1.99d428p-7f));
+    p = vf_fma(p, h, vf_set1(0x1.00148p-5f));
+    p = vf_fma(p, h, vf_set1(0x1.5554fap-4f));
+    p = vf_fma(p, h, vf_set1(0x1.ffffd6p-3f));
+    const vf tail = vf_fma(vf_mul(h, h), p, h);
     return vf_fma(vf_from_signed(scale), vf_set1(-0x1.62e43p-23f), tail);
 }
 
@@ -41,11 +42,11 @@ GBS_INLINE void gbs_polar_f32(vf l, vw b, vf *first, vf *second)
 
     /* Quadrant (b + 2^29) >> 30, and within it
      * v 2^-32 quarter turns, v = (b << 2) + 2 as a signed word, in two exact floats. */
-    const vw v = vw_shl(b, 2);
+    const vw v = vw_add(vw_shl(b, 2), vw_set1(2u));
     const vf v_high = vf_from_signed(vw_and(v, vw_set1(0xFFFFFF80u)));
-    const vf v_low = vf_from_signed(vw_or(vw_and(v, vw_set1(0x7Fu)), vw_set1(2u)));
+    const vf v_low = vf_from_signed(vw_and(v, vw_set1(0x7Fu)));
     const vf unit = vf_set1(0x1.921fb6p-32f);
-    const vf x = vf_mul(v_high, unit);
+    const vf x = vf_keep(vf_mul(v_high, unit));
     const vf x_rest = vf_fma(v_low, unit, vf_fms(v_high, unit, x));
     const vf y = vf_mul(x, x);
     const vf y_rest = vf_fms(x, x, y);
@@ -65,13 +66,13 @@ GBS_INLINE void gbs_polar_f32(vf l, vw b, vf *first, vf *second)
     const vf g = vf_fma(y, vf_set1(-0.5f), vf_fma(vf_mul(y, y), c, rests));
     const vf r_cos = vf_fma(r, g, r);
 
-    const vw k = vw_add(b, vw_set1(0x20000000u));
-    const vw odd = vw_shl(k, 1); /* top bit: odd quadrant */
+    /* k's top bits are the quadrant; the second normal's sign is that of the next quadrant */
+    const vw k = vw_add(b, vw_set1(0x20000000u)), next = vw_add(b, vw_set1(0x60000000u));
     const vw sign = vw_set1(0x80000000u);
-    const vf sin_part = vf_select_by_sign(odd, r_sin, r_cos);
-    const vf cos_part = vf_select_by_sign(odd, r_cos, r_sin);
+    const vf sin_part = vf_select_by_bit30(k, r_sin, r_cos);
+    const vf cos_part = vf_select_by_bit30(k, r_cos, r_sin);
     *first = vf_from_bits(vw_xor(vf_bits(sin_part), vw_and(k, sign)));
-    *second = vf_from_bits(vw_xor(vf_bits(cos_part), vw_and(vw_xor(k, odd), sign)));
+    *second = vf_from_bits(vw_xor(vf_bits(cos_part), vw_and(next, sign)));
 }
 
 /* The squared radius -2 ln u of a word. */

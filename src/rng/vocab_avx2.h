@@ -39,10 +39,11 @@ GBS_INLINE vf vf_from_unsigned(vw a)
     const vf low = _mm256_cvtepi32_ps(_mm256_and_si256(a, _mm256_set1_epi32(0xFFFF)));
     return _mm256_fmadd_ps(high, _mm256_set1_ps(65536.0f), low);
 }
-GBS_INLINE vf vf_select_by_sign(vw mask, vf clear, vf set)
+GBS_INLINE vf vf_select_by_bit30(vw mask, vf clear, vf set)
 {
-    return _mm256_blendv_ps(clear, set, _mm256_castsi256_ps(mask));
+    return _mm256_blendv_ps(clear, set, _mm256_castsi256_ps(_mm256_slli_epi32(mask, 1)));
 }
+GBS_INLINE vf vf_keep(vf a) { return a; }
 
 GBS_INLINE vw vw_set1(uint32_t a) { return _mm256_set1_epi32((int)a); }
 GBS_INLINE vw vw_add(vw a, vw b) { return _mm256_add_epi32(a, b); }

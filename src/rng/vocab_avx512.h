@@ -32,10 +32,12 @@ GBS_INLINE vw vf_bits(vf a) { return _mm512_castps_si512(a); }
 GBS_INLINE vf vf_from_bits(vw a) { return _mm512_castsi512_ps(a); }
 GBS_INLINE vf vf_from_unsigned(vw a) { return _mm512_cvtepu32_ps(a); }
 GBS_INLINE vf vf_from_signed(vw a) { return _mm512_cvtepi32_ps(a); }
-GBS_INLINE vf vf_select_by_sign(vw mask, vf clear, vf set)
+GBS_INLINE vf vf_select_by_bit30(vw mask, vf clear, vf set)
 {
-    return _mm512_mask_blend_ps(_mm512_movepi32_mask(mask), clear, set);
+    const __mmask16 odd = _mm512_test_epi32_mask(mask, _mm512_set1_epi32(0x40000000));
+    return _mm512_mask_blend_ps(odd, clear, set);
 }
+GBS_INLINE vf vf_keep(vf a) { return a; }
 
 GBS_INLINE vw vw_set1(uint32_t a) { return _mm512_set1_epi32((int)a); }
 GBS_INLINE vw vw_add(vw a, vw b) { return _mm512_add_epi32(a, b); }

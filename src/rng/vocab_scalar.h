@@ -53,7 +53,12 @@ GBS_INLINE vf vf_from_bits(vw a)
 }
 GBS_INLINE vf vf_from_unsigned(vw a) { return (float)a; }
 GBS_INLINE vf vf_from_signed(vw a) { return (float)(int32_t)a; }
-GBS_INLINE vf vf_select_by_sign(vw mask, vf clear, vf set) { return mask >> 31 ? set : clear; }
+GBS_INLINE vf vf_select_by_bit30(vw mask, vf clear, vf set)
+{
+    return mask & 0x40000000u ? set : clear;
+}
+/* A value that serves several operations, where a compiler would rather compute it twice. */
+GBS_INLINE vf vf_keep(vf a) { return a; }
 
 /* 32-bit words */
 GBS_INLINE vw vw_set1(uint32_t a) { return a; }

@@ -7,9 +7,11 @@
 #define GBS_CUDA_VOCAB_CUDA_CUH
 
 #define vf_sqrt vf_sqrt_host
+#define vf_keep vf_keep_host
 #define vq_mul_low vq_mul_low_host
 #include "rng/vocab_scalar.h"
 #undef vf_sqrt
+#undef vf_keep
 #undef vq_mul_low
 
 GBS_INLINE vq vq_mul_low(vq a, vq b)
@@ -23,11 +25,19 @@ GBS_INLINE vq vq_mul_low(vq a, vq b)
 #endif
 }
 
+GBS_INLINE vf vf_keep(vf a)
+{
+#ifdef __CUDA_ARCH__
+    asm("" : "+f"(a));
+#endif
+    return a;
+}
+
 GBS_INLINE vf vf_sqrt(vf a)
 {
 #ifdef __CUDA_ARCH__
     float w;
-    asm("rsqrt.approx.f32 %0, %1;" : "=f"(w) : "f"(a));
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(w) : "f"(a));
     const float s = a * w;
     return __fmaf_rn(__fmaf_rn(-s, s, a), 0.5f * w, s);
 #else
