@@ -28,6 +28,10 @@ typedef struct sample_plan {
     gbs_results_format format;
 } sample_plan;
 
+/* Fills the plan from the command line; false if there is nothing more to do than to leave with
+ * *code. */
+bool plan_parse(int argc, char **argv, sample_plan *plan, exit_code *code);
+
 /* Sweeps of the library (draws, for exact): warm-up and kept ones. */
 int64_t plan_sweeps(const sample_plan *plan);
 

@@ -1,0 +1,257 @@
+/* The command line of `gibbsite sample`: the table of options, and what can be checked without the
+ * files that they name. */
+#define _POSIX_C_SOURCE 200809L
+#include "sample.h"
+
+#include "options.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+/* What the native stream can number; checked again, exactly, by the library. */
+#define MOST_CHAINS (INT64_C(1) << 40)
+#define MOST_SWEEPS (INT64_C(1) << 48)
+
+/* torch's kernel runs blocks of this many threads. */
+enum { LEAST_THREADS = 256 };
+
+static const char *const methods[] = {"gibbs", "exact", NULL};
+static const char *const dtypes[] = {"f32", "f64", NULL};
+static const char *const orders[] = {"forward", "backward", "symmetric", NULL};
+static const char *const isas[] = {"auto", "scalar", "avx2", "avx512", NULL};
+static const char *const formats[] = {"npy", "nc", NULL};
+
+int64_t plan_sweeps(const sample_plan *plan)
+{
+    return plan->warmup + plan->draws * plan->thin;
+}
+
+static exit_code check_exact(const cli_command *command)
+{
+    static const char *const refused[] = {"--warmup", "--thin", "--order", "--omega", "--init"};
+    for (size_t k = 0; k < sizeof refused / sizeof *refused; k++)
+        if (option_given(command, refused[k]))
+            return usage_error(command,
+                               "%s has no meaning with --method exact, whose draws are "
+                               "independent",
+                               refused[k]);
+    return EXIT_FINE;
+}
+
+static exit_code check_location(const cli_command *command)
+{
+    const char *const forms[] = {"--mean", "--info", "--offset"};
+    const char *first = NULL;
+    for (size_t k = 0; k < 3; k++) {
+        if (!option_given(command, forms[k]))
+            continue;
+        if (first)
+            return usage_error(command, "%s and %s both give the location, one is allowed", first,
+                               forms[k]);
+        first = forms[k];
+    }
+    return EXIT_FINE;
+}
+
+/* A card's number in torch-cuda:SMS:THREADS; moves *text behind it. */
+static bool card_number(const char **text, char end, int32_t most, int32_t *value)
+{
+    char *rest;
+    if (**text < '1' || **text > '9')
+        return false;
+    const long number = strtol(*text, &rest, 10);
+    if (*rest != end || number > most)
+        return false;
+    *value = (int32_t)number;
+    *text = rest + 1;
+    return true;
+}
+
+static exit_code parse_stream(const cli_command *command, sample_plan *plan)
+{
+    const char *text = plan->stream;
+    if (!strcmp(text, "native"))
+        plan->stream_kind = GBS_STREAM_NATIVE;
+    else if (!strcmp(text, "torch-cpu"))
+        plan->stream_kind = GBS_STREAM_TORCH_CPU;
+    else if (!strncmp(text, "given:", 6) && text[6]) {
+        plan->stream_kind = GBS_STREAM_GIVEN;
+        plan->noise = text + 6;
+    } else if (!strncmp(text, "torch-cuda:", 11)) {
+        text += 11;
+        plan->stream_kind = GBS_STREAM_TORCH_CUDA;
+        if (!card_number(&text, ':', 65535, &plan->multiprocessors) ||
+            !card_number(&text, '\0', 65536, &plan->threads))
+            return usage_error(command,
+                               "--stream: '%s' is not torch-cuda:SMS:THREADS_PER_SM, as "
+                               "torch-cuda:132:2048",
+                               plan->stream);
+        if (plan->threads < LEAST_THREADS)
+            return usage_error(command,
+                               "--stream: '%s' has %" PRId32
+                               " threads a multiprocessor, at least %d are needed",
+                               plan->stream, plan->threads, LEAST_THREADS);
+    } else
+        return usage_error(command,
+                           "--stream: '%s' is not one of native, given:FILE, torch-cpu, "
+                           "torch-cuda:SMS:THREADS_PER_SM",
+                           text);
+    return EXIT_FINE;
+}
+
+static void parse_start(sample_plan *plan)
+{
+    if (!strcmp(plan->init, "overdispersed"))
+        plan->start = GBS_START_OVERDISPERSED;
+    else if (!strcmp(plan->init, "zero"))
+        plan->start = GBS_START_ZERO;
+    else if (!strcmp(plan->init, "mean"))
+        plan->start = GBS_START_MEAN;
+    else
+        plan->start = GBS_START_GIVEN;
+}
+
+/* The format follows the name unless it is given. */
+static exit_code settle_format(const cli_command *command, sample_plan *plan, int format)
+{
+    const bool given = option_given(command, "--format");
+    if (!plan->output)
+        return given
+                   ? usage_error(command, "--format is that of the file of -o, which is not given")
+                   : EXIT_FINE;
+    if (given)
+        plan->format = (gbs_results_format)format;
+    else if (!gbs_results_format_of(plan->output, &plan->format))
+        return usage_error(command,
+                           "-o: '%s' ends neither in .nc nor in .npy; --format says which "
+                           "is meant",
+                           plan->output);
+    return EXIT_FINE;
+}
+
+static exit_code check_counts(const cli_command *command, const sample_plan *plan)
+{
+    if (plan->draws > (MOST_SWEEPS - plan->warmup) / plan->thin)
+        return usage_error(command,
+                           "--warmup %" PRId64 " and --draws %" PRId64 " with --thin %" PRId64
+                           " are more than 2^48 sweeps",
+                           plan->warmup, plan->draws, plan->thin);
+    return EXIT_FINE;
+}
+
+static exit_code settle_seed(const cli_command *command, sample_plan *plan)
+{
+    if (option_given(command, "--seed"))
+        return EXIT_FINE;
+    if (getrandom(&plan->seed, sizeof plan->seed, 0) != (ssize_t)sizeof plan->seed)
+        return complain(EXIT_FILE, "the system gives no seed; give one with --seed");
+    return EXIT_FINE;
+}
+
+static exit_code check_files(const cli_command *command, const sample_plan *plan)
+{
+    const char *const inputs[] = {
+        plan->files.matrix, plan->files.mean, plan->files.info,
+        plan->files.offset, plan->noise,      plan->start == GBS_START_GIVEN ? plan->init : NULL};
+    return check_output(command, plan->output, inputs, sizeof inputs / sizeof *inputs);
+}
+
+static exit_code settle_plan(const cli_command *command, sample_plan *plan, int format)
+{
+    exit_code code = check_location(command);
+    parse_start(plan);
+    if (code == EXIT_FINE && plan->method == GBS_METHOD_EXACT) {
+        code = check_exact(command);
+        plan->warmup = 0;
+    }
+    if (code == EXIT_FINE)
+        code = check_counts(command, plan);
+    if (code == EXIT_FINE)
+        code = parse_stream(command, plan);
+    if (code == EXIT_FINE)
+        code = settle_format(command, plan, format);
+    if (code == EXIT_FINE)
+        code = check_files(command, plan);
+    if (code == EXIT_FINE && !gbs_isa_available((gbs_isa)plan->isa))
+        code = usage_error(command, "--isa: %s is not available here", isas[plan->isa]);
+    if (code == EXIT_FINE)
+        code = settle_seed(command, plan);
+    plan->files.quiet = plan->quiet;
+    return code;
+}
+
+bool plan_parse(int argc, char **argv, sample_plan *p, exit_code *code)
+{
+    int format = GBS_RESULTS_NETCDF;
+    cli_option options[] = {
+        {"-Q", "FILE", "the precision matrix, .npy or Matrix Market", &p->files.matrix, OPTION_TEXT,
+         .required = true},
+        {"--covariance", NULL, "FILE holds the covariance instead", &p->files.covariance,
+         OPTION_FLAG, .required = false},
+        {"--mean", "FILE", "location as the mean mu (default 0)", &p->files.mean, OPTION_TEXT,
+         .required = false},
+        {"--info", "FILE", "location as the information vector b = Q mu", &p->files.info,
+         OPTION_TEXT, .required = false},
+        {"--offset", "FILE", "location as the offset m of each conditional mean:\nb_i = Q_ii m_i",
+         &p->files.offset, OPTION_TEXT, .required = false},
+        {"--method", "M",
+         "gibbs, or exact: independent draws, usually the better\ntool where it is possible",
+         &p->method, OPTION_CHOICE, .choices = methods},
+        {"--chains", "N", "chains (default 4)", &p->chains, OPTION_COUNT, .least = 1,
+         .most = MOST_CHAINS},
+        {"--warmup", "N", "sweeps before the first draw (default 1000)", &p->warmup, OPTION_COUNT,
+         .least = 0, .most = MOST_SWEEPS},
+        {"--draws", "N", "draws kept of each chain (default 1000)", &p->draws, OPTION_COUNT,
+         .least = 1, .most = MOST_SWEEPS},
+        {"--thin", "N", "sweeps for each kept draw (default 1)", &p->thin, OPTION_COUNT, .least = 1,
+         .most = MOST_SWEEPS},
+        {"--seed", "N", "0 to 2^64-1, or -1 for the last; by default from the\nsystem, and printed",
+         &p->seed, OPTION_SEED, .required = false},
+        {"--dtype", "T", "f32 or f64 (default)", &p->dtype, OPTION_CHOICE, .choices = dtypes},
+        {"--force", NULL, "use f32 even where it moves the covariance above 10 %", &p->force,
+         OPTION_FLAG, .required = false},
+        {"--order", "O",
+         "forward (default), backward, or symmetric: forward then\nbackward, counted as one sweep",
+         &p->order, OPTION_CHOICE, .choices = orders},
+        {"--omega", "W", "over-relaxation weight, 0 < W < 2 (default 1)", &p->omega, OPTION_REAL,
+         .low = 0, .high = 2, .open = true},
+        {"--init", "START",
+         "overdispersed (default: mean + 2 sd normals), zero, mean,\n"
+         "or a file [chains, D] or [D], .npy or Matrix Market",
+         &p->init, OPTION_TEXT, .required = false},
+        {"--stream", "S",
+         "native (default), given:FILE (.npy [sweeps, D, chains]),\n"
+         "torch-cpu, torch-cuda:SMS:THREADS_PER_SM",
+         &p->stream, OPTION_TEXT, .required = false},
+        {"--isa", "I", "auto (default), scalar, avx2 or avx512; the draws are\nthe same", &p->isa,
+         OPTION_CHOICE, .choices = isas},
+        {"--format", "F", "nc or npy (default: by the name of -o)", &format, OPTION_CHOICE,
+         .choices = formats},
+        {"-o", "FILE",
+         "write the draws: .nc, as ArviZ reads it, or\n"
+         ".npy [chain, draw, D]; without it the summary is printed",
+         &p->output, OPTION_TEXT, .required = false},
+        {"--quiet", NULL, "no notices and no progress line", &p->quiet, OPTION_FLAG,
+         .required = false},
+        {"--json", NULL, "one JSON object on standard output", &p->json, OPTION_FLAG,
+         .required = false},
+    };
+    const cli_command command = {
+        .name = "sample",
+        .usage = "-Q FILE [options]",
+        .purpose =
+            "Draws from N(mu, Q^-1) by systematic Gibbs sweeps, or exactly.  Kept draw k is\n"
+            "the state after warmup + (k + 1) thin sweeps.",
+        .example = "  gibbsite make lattice --rows 10 --cols 10 --kappa 1 -o q.mtx\n"
+                   "  gibbsite sample -Q q.mtx --seed 1\n"
+                   "  gibbsite sample -Q q.mtx --seed 1 --chains 8 --draws 4000 -o draws.nc",
+        .options = options,
+        .count = sizeof options / sizeof *options,
+    };
+    if (!options_parse(&command, argc, argv, code))
+        return false;
+    *code = settle_plan(&command, p, format);
+    return *code == EXIT_FINE;
+}
