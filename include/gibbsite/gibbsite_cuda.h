@@ -24,13 +24,14 @@ typedef enum gbs_cuda_kernel {
 
 /* What a launch needs besides the sweep itself. */
 typedef struct gbs_cuda_launch {
-    void *stream;                  /* a cudaStream_t; NULL is the legacy default stream */
-    void *workspace;               /* device memory of gbs_cuda_sweep_workspace bytes, 256-aligned */
+    void *stream;    /* a cudaStream_t; NULL is the legacy default stream */
+    void *workspace; /* device memory of gbs_cuda_sweep_workspace bytes, 256-aligned */
     size_t workspace_bytes;
-    /* torch under graph capture: where the generator's seed and offset will be at replay.
-     * Not for the native stream, whose seed must be known.
-     * Both NULL: spec.seed and spec.torch_offset; else the seed there, and the offset there plus
-     * spec.torch_offset. */
+    /* NULL: spec.seed and spec.torch_offset.  Else, under graph capture, where the seed and a torch
+     * generator's offset will be at replay; spec.torch_offset is added to the offset.
+     * torch-cuda: that generator's numbers.  Native: device_seed alone is the seed; with
+     * device_offset it is the 64 bits that tensor.random_() draws from that generator (whose
+     * offset they move by 4).  The native kernels are then LANES or TILES. */
     const uint64_t *device_seed;
     const uint64_t *device_offset;
     gbs_cuda_kernel kernel; /* AUTO */

@@ -54,6 +54,15 @@ def main():
     for k in range(3):
         graph.replay()
         check(f"graph replay {k}", torch.equal(out, expected[k]))
+    torch.manual_seed(4)
+    expected = [gibbs_sweep(x, precision, location, stream="native") for _ in range(3)]
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        out = gibbs_sweep(x, precision, location, stream="native")
+    torch.manual_seed(4)
+    for k in range(3):
+        graph.replay()
+        check(f"graph replay {k}, native without a seed", torch.equal(out, expected[k]))
     print(f"{counts[0]} passed, {counts[1]} failed")
     return counts[1] != 0
 

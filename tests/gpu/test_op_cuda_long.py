@@ -346,22 +346,51 @@ def test_graph_continues_the_stream():
         assert torch.equal(state, generator.get_state() if own else cuda_state())
 
 
+def test_graph_native_without_seed():
+    """Each replay draws seeds of its own, as eager calls do: one captured call, ten, and calls next
+    to torch's own; lanes and tiles; two sweeps, so that a seed lasts for its whole call."""
+    for dtype in TYPES:
+        for dim, chains in ((1, 1), (20, 33), (32, 4096), (100, 70000), (300, 65)):
+            precision, location = model(dim, dtype)
+            x = start(chains, dim, dtype=dtype)
+            for own in (False, True):
+                generator = torch.Generator(CUDA) if own else None
+
+                def sweep(y):
+                    gibbs_sweep(y, precision, location, stream="native", sweeps=2,
+                                generator=generator, out=y)
+                    torch.randn(11, device=CUDA, generator=generator)
+
+                graph, y = captured(x, sweep, generator)
+                (generator or torch).manual_seed(2**63 - 5)
+                torch.randn(1001, device=CUDA, generator=generator)
+                y.copy_(x)
+                for _ in range(2):
+                    graph.replay()
+                state = generator.get_state() if own else cuda_state()
+                (generator or torch).manual_seed(2**63 - 5)
+                torch.randn(1001, device=CUDA, generator=generator)
+                expected = x.clone()
+                for _ in range(20):
+                    sweep(expected)
+                assert_same(f"{dtype} D={dim} B={chains} own={own}", expected, y)
+                assert torch.equal(state, generator.get_state() if own else cuda_state())
+
+
 def test_graph_refusals():
-    """A generator that the graph does not know, and native without a seed: refused before anything
-    is launched or drawn; generators and op are usable afterwards."""
+    """A generator that the graph does not know: refused before anything is launched or drawn;
+    generator and op are usable afterwards."""
     precision, location = model(8, torch.float32)
     x = start(100, 8, dtype=torch.float32)
     generator = torch.Generator(CUDA).manual_seed(5)
     gibbs_sweep(x, precision, location, generator=generator)
     before, default = generator.get_state(), cuda_state()
-    for message, options in (("is not registered with the CUDA graph", dict(generator=generator)),
-                             ("needs a seed", dict(stream="native")),
-                             ("needs a seed", dict(stream="native", generator=generator))):
-        def capture(options=options):
+    for stream in ("torch", "native"):
+        def capture(stream=stream):
             with torch.cuda.graph(torch.cuda.CUDAGraph()):
-                gibbs_sweep(x, precision, location, **options)
+                gibbs_sweep(x, precision, location, stream=stream, generator=generator)
 
-        raises(RuntimeError, message, capture)
+        raises(RuntimeError, "is not registered with the CUDA graph", capture)
         assert torch.equal(before, generator.get_state()) and torch.equal(default, cuda_state())
     again = torch.Generator(CUDA)
     again.set_state(before)

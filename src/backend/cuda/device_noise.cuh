@@ -129,32 +129,59 @@ static __device__ __forceinline__ uint64_t torch_offset(const gbs_noise_args &no
 }
 
 /* The native stream's key is read where it lies, in the kernel's arguments: an operand that costs
- * no instruction.  torch's may come from memory. */
+ * no instruction. */
 static __device__ __forceinline__ const gbs_philox_key &native_key(const gbs_noise_args &noise)
 {
     return *(const gbs_philox_key *)noise.key;
 }
 
-static __device__ __forceinline__ gbs_philox_key torch_key(const gbs_noise_args &noise)
+/* A native seed found at replay: what is there, or, with an offset, what tensor.random_() would
+ * draw from that torch generator: words 0 and 1 of its thread 0, the first the high one. */
+static __device__ __forceinline__ uint64_t replayed_seed(const gbs_noise_args &noise)
 {
-    if (noise.device_seed != NULL)
+    if (noise.device_offset == NULL)
+        return *noise.device_seed;
+    const gbs_philox_key key = gbs_philox_schedule(*noise.device_seed);
+    const uint64_t counter = torch_offset(noise) / 4;
+    const gbs_philox_fixed fixed = gbs_philox_fix(&key, (uint32_t)(counter >> 32), 0, 0);
+    vq words[4];
+    gbs_philox_words(&key, &fixed, (uint32_t)counter, words);
+    return (uint64_t)(uint32_t)words[0] << 32 | (uint32_t)words[1];
+}
+
+/* The key of a kernel's noise, made at its start. */
+template <int KIND>
+static __device__ __forceinline__ gbs_philox_key noise_key(const gbs_noise_args &noise)
+{
+    if constexpr (KIND == NATIVE_REPLAYED)
+        return gbs_philox_schedule(replayed_seed(noise));
+    if (KIND == GBS_STREAM_TORCH_CUDA && noise.device_seed != NULL)
         return gbs_philox_schedule(*noise.device_seed);
     return native_key(noise);
 }
 
+/* The same where the native stream uses it; `made` is noise_key's. */
+template <int KIND>
+static __device__ __forceinline__ const gbs_philox_key &native_key(const gbs_noise_args &noise,
+                                                                   const gbs_philox_key &made)
+{
+    return KIND == NATIVE_REPLAYED ? made : native_key(noise);
+}
+
 /* The normals of COUNT places in a row (4, or 2) from p on (a multiple of COUNT) of pass `pass`,
- * for chain e.  `fixed` serves the native stream and `torch` torch's; places at or beyond dim get
- * 0.  A pass that goes `backward` makes torch's calls in its own order of visit. */
+ * for chain e.  `key` is noise_key's, `fixed` serves the native stream and `torch` torch's; places
+ * at or beyond dim get 0.  A pass that goes `backward` makes torch's calls in its own order of
+ * visit. */
 template <typename T, int KIND, int COUNT>
 static __device__ __forceinline__ void
-group_normals(const gbs_sweep_args &a, const gbs_philox_key &tkey, const gbs_philox_fixed &fixed,
+group_normals(const gbs_sweep_args &a, const gbs_philox_key &key, const gbs_philox_fixed &fixed,
               const torch_place &torch, uint64_t offset, int64_t pass, bool backward, int p,
               int64_t e, T z[COUNT])
 {
     const gbs_noise_args &noise = a.noise;
-    if constexpr (KIND == GBS_STREAM_NATIVE) {
+    if constexpr (KIND == GBS_STREAM_NATIVE || KIND == NATIVE_REPLAYED) {
         T four[4];
-        native_group(native_key(noise), fixed, (uint32_t)p / 4, four);
+        native_group(native_key<KIND>(noise, key), fixed, (uint32_t)p / 4, four);
 #pragma unroll
         for (int k = 0; k < COUNT; ++k)
             z[k] = COUNT == 2 && p % 4 != 0 ? four[2 + k % 2] : four[k];
@@ -172,8 +199,8 @@ group_normals(const gbs_sweep_args &a, const gbs_philox_key &tkey, const gbs_phi
                         ((const T *)noise.given)[(pass * a.dim + site) * noise.call_elements + e];
                 } else {
                     const int64_t call = pass * a.dim + (backward ? a.dim - 1 - site : site);
-                    value = torch_normal(tkey, torch, offset + (uint64_t)call * noise.call_advance,
-                                         T());
+                    value =
+                        torch_normal(key, torch, offset + (uint64_t)call * noise.call_advance, T());
                 }
             }
             /* the array stays in registers: the newest enters from the right */

@@ -16,9 +16,11 @@ struct gbs_cuda_instance {
     size_t shared_bytes;
 };
 
+/* `kind` is a gbs_stream or NATIVE_REPLAYED. */
+
 /* Lanes sharing a chain; dim <= 128.  `single`: for one sweep. */
-gbs_cuda_instance gbs_cuda_lanes_f32(int64_t dim, gbs_stream kind, int single);
-gbs_cuda_instance gbs_cuda_lanes_f64(int64_t dim, gbs_stream kind, int single);
+gbs_cuda_instance gbs_cuda_lanes_f32(int64_t dim, int kind, int single);
+gbs_cuda_instance gbs_cuda_lanes_f64(int64_t dim, int kind, int single);
 
 /* One thread per chain, native stream; dim <= 16. */
 gbs_cuda_instance gbs_cuda_threads_f32(int64_t dim);
@@ -37,7 +39,7 @@ struct gbs_tile_instance {
     int threads;
     size_t shared_bytes;
 };
-gbs_tile_instance gbs_cuda_tiles(gbs_type type, gbs_stream kind, int rows);
+gbs_tile_instance gbs_cuda_tiles(gbs_type type, int kind, int rows);
 int gbs_cuda_tile_rows(gbs_type type, int64_t dim);
 cudaError_t gbs_cuda_pack_tiles(gbs_type type, const gbs_sweep_args *args,
                                 const gbs_tile_args *tiles, int rows, void *packed, void *scale,

@@ -181,15 +181,14 @@ __global__ void __launch_bounds__(LANES_THREADS)
         own[k] = p < a.dim;
         x[k] = present && own[k] ? from[p * a.x_stride[2]] : T(0);
     }
-    const gbs_philox_key key =
-        KIND == GBS_STREAM_TORCH_CUDA ? torch_key(a.noise) : native_key(a.noise);
+    const gbs_philox_key key = noise_key<KIND>(a.noise);
     const uint64_t offset = KIND == GBS_STREAM_TORCH_CUDA ? torch_offset(a.noise) : 0;
     const int64_t element = present ? e : group * a.chains;
     const torch_place torch =
         torch_place_of(a.noise, key, KIND == GBS_STREAM_TORCH_CUDA ? element : 0);
     const auto normals = [&](int64_t pass, bool backward, T z[OWN_ROWS]) {
         const gbs_philox_fixed fixed =
-            native_pass(native_key(a.noise), a.noise.first_chain + (uint64_t)element,
+            native_pass(native_key<KIND>(a.noise, key), a.noise.first_chain + (uint64_t)element,
                         a.noise.first_pass + (uint64_t)pass, a.noise.purpose);
         group_normals<T, KIND, OWN_ROWS>(a, key, fixed, torch, offset, pass, backward,
                                          OWN_ROWS * lane, element, z);

@@ -24,10 +24,16 @@ static gbs_status refuse(char *message, size_t bytes, gbs_status status, const c
     return status;
 }
 
-/* Can this kernel take the shape at all? */
-static int fits(gbs_cuda_kernel kernel, const gbs_sweep_spec *spec)
+static int noise_kind(const gbs_sweep_spec *spec, const gbs_cuda_launch *launch)
 {
-    const int f32 = spec->type == GBS_F32, native = spec->stream == GBS_STREAM_NATIVE;
+    const int replayed = launch->device_seed != NULL && spec->stream == GBS_STREAM_NATIVE;
+    return replayed ? NATIVE_REPLAYED : (int)spec->stream;
+}
+
+/* Can this kernel take the shape at all?  `kind` is noise_kind's. */
+static int fits(gbs_cuda_kernel kernel, const gbs_sweep_spec *spec, int kind)
+{
+    const int f32 = spec->type == GBS_F32, native = kind == GBS_STREAM_NATIVE;
     switch (kernel) {
     case GBS_CUDA_KERNEL_LANES: return spec->dim <= LANES_DIM;
     case GBS_CUDA_KERNEL_THREADS: return native && spec->dim <= THREADS_DIM;
@@ -38,12 +44,14 @@ static int fits(gbs_cuda_kernel kernel, const gbs_sweep_spec *spec)
     }
 }
 
-static gbs_cuda_kernel choose(const gbs_sweep_spec *spec)
+/* Kernels that need a workspace are chosen by dim alone: whoever asks for its size does not know
+ * the kind of noise yet. */
+static gbs_cuda_kernel choose(const gbs_sweep_spec *spec, int kind)
 {
     const int64_t chains = spec->groups * spec->chains;
-    if (chains >= MANY_CHAINS && fits(GBS_CUDA_KERNEL_THREADS, spec))
+    if (chains >= MANY_CHAINS && fits(GBS_CUDA_KERNEL_THREADS, spec, kind))
         return GBS_CUDA_KERNEL_THREADS;
-    if (chains >= MANY_CHAINS && fits(GBS_CUDA_KERNEL_SHARED, spec))
+    if (chains >= MANY_CHAINS && fits(GBS_CUDA_KERNEL_SHARED, spec, kind))
         return GBS_CUDA_KERNEL_SHARED;
     return spec->dim <= LANES_DIM ? GBS_CUDA_KERNEL_LANES : GBS_CUDA_KERNEL_TILES;
 }
@@ -55,7 +63,8 @@ extern "C" const char *gbs_cuda_sweep_kernel(const gbs_sweep_spec *spec, gbs_cud
                                            {"sweep_threads_f32", "sweep_threads_f64"},
                                            {"sweep_shared_f32", "sweep_shared_f64"},
                                            {"sweep_tiles_f32", "sweep_tiles_f64"}};
-    return names[kernel != GBS_CUDA_KERNEL_AUTO ? kernel : choose(spec)][spec->type == GBS_F64];
+    return names[kernel != GBS_CUDA_KERNEL_AUTO ? kernel : choose(spec, spec->stream)]
+                [spec->type == GBS_F64];
 }
 
 static size_t element_size(const gbs_sweep_spec *spec)
@@ -240,9 +249,9 @@ static gbs_sweep_args arguments_of(const gbs_sweep_spec *spec, const gbs_cuda_la
     a.noise.first_pass = (uint64_t)spec->first_sweep * (uint64_t)a.passes;
     a.noise.first_chain = (uint64_t)spec->first_chain;
     a.noise.given = spec->noise;
+    a.noise.torch_offset = spec->torch_offset;
     if (spec->stream == GBS_STREAM_TORCH_CUDA && a.noise.call_elements > 0) {
         const uint64_t threads = torch_threads(spec), unroll = spec->type == GBS_F32 ? 4 : 2;
-        a.noise.torch_offset = spec->torch_offset;
         a.noise.call_threads = (uint32_t)threads;
         a.noise.call_advance = 4 * (((uint64_t)a.noise.call_elements - 1) / (threads * unroll) + 1);
     }
@@ -309,7 +318,7 @@ static gbs_status launch_tiles(const gbs_sweep_spec *spec, const gbs_cuda_launch
         if (error != cudaSuccess)
             return from_cuda(error, "packing", message, bytes);
     }
-    const gbs_tile_instance instance = gbs_cuda_tiles(spec->type, spec->stream, rows);
+    const gbs_tile_instance instance = gbs_cuda_tiles(spec->type, noise_kind(spec, launch), rows);
     const cudaError_t error = cudaFuncSetAttribute((const void *)instance.kernel,
                                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
                                                    (int)instance.shared_bytes);
@@ -343,7 +352,8 @@ extern "C" gbs_status gbs_cuda_sweep_workspace(const gbs_sweep_spec *spec, gbs_c
         return GBS_ERROR_ARGUMENT;
     *bytes = 0;
     if (status == GBS_OK &&
-        (kernel != GBS_CUDA_KERNEL_AUTO ? kernel : choose(spec)) == GBS_CUDA_KERNEL_TILES)
+        (kernel != GBS_CUDA_KERNEL_AUTO ? kernel : choose(spec, spec->stream)) ==
+            GBS_CUDA_KERNEL_TILES)
         *bytes = lay_out_tiles(spec).bytes;
     return status;
 }
@@ -359,18 +369,19 @@ extern "C" gbs_status gbs_cuda_sweep(const gbs_sweep_spec *spec, const gbs_cuda_
         status = check_pointers(spec, message, message_bytes);
     if (status != GBS_OK || spec->groups * spec->chains == 0)
         return status;
-    if (how->device_seed != NULL && spec->stream != GBS_STREAM_TORCH_CUDA)
-        return refuse(
-            message, message_bytes, GBS_ERROR_ARGUMENT,
-            "device_seed: only the torch-cuda stream takes a seed that is known at replay; "
-            "give the native stream a seed");
+    if (how->device_seed != NULL && spec->stream == GBS_STREAM_GIVEN)
+        return refuse(message, message_bytes, GBS_ERROR_ARGUMENT,
+                      "device_seed: given normals need no seed");
     const gbs_sweep_args a = arguments_of(spec, how);
     const cudaStream_t stream = (cudaStream_t)how->stream;
-    const gbs_cuda_kernel kernel = how->kernel != GBS_CUDA_KERNEL_AUTO ? how->kernel : choose(spec);
-    if (!fits(kernel, spec))
+    const int kind = noise_kind(spec, how);
+    const gbs_cuda_kernel kernel =
+        how->kernel != GBS_CUDA_KERNEL_AUTO ? how->kernel : choose(spec, kind);
+    if (!fits(kernel, spec, kind))
         return refuse(message, message_bytes, GBS_ERROR_ARGUMENT,
-                      "kernel: %d does not take dim %lld and stream %d", (int)kernel,
-                      (long long)spec->dim, (int)spec->stream);
+                      "kernel: %d does not take dim %lld and stream %d%s", (int)kernel,
+                      (long long)spec->dim, (int)spec->stream,
+                      kind == NATIVE_REPLAYED ? " with device_seed" : "");
     const int f32 = spec->type == GBS_F32;
     gbs_cuda_instance instance;
     switch (kernel) {
@@ -381,8 +392,8 @@ extern "C" gbs_status gbs_cuda_sweep(const gbs_sweep_spec *spec, const gbs_cuda_
         instance = f32 ? gbs_cuda_shared_f32(spec->dim) : gbs_cuda_shared_f64(spec->dim);
         break;
     case GBS_CUDA_KERNEL_LANES:
-        instance = f32 ? gbs_cuda_lanes_f32(spec->dim, spec->stream, spec->sweeps == 1)
-                       : gbs_cuda_lanes_f64(spec->dim, spec->stream, spec->sweeps == 1);
+        instance = f32 ? gbs_cuda_lanes_f32(spec->dim, kind, spec->sweeps == 1)
+                       : gbs_cuda_lanes_f64(spec->dim, kind, spec->sweeps == 1);
         break;
     default: return launch_tiles(spec, how, &a, message, message_bytes);
     }

@@ -7,11 +7,16 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
+/* Kernels are compiled for the streams, and for one more kind of noise: the native stream with a
+ * seed that is known only when the kernel runs, so that its key is in registers instead of being
+ * an operand from the arguments. */
+#define NATIVE_REPLAYED 16
+
 /* Where normals come from. */
 struct gbs_noise_args {
     gbs_stream kind;
     uint32_t key[10][2];           /* Philox's key of every round, of the seed */
-    const uint64_t *device_seed;   /* NULL, or where the seed is at replay; torch's stream only */
+    const uint64_t *device_seed;   /* NULL, or where the seed is at replay */
     const uint64_t *device_offset; /* likewise, added to torch_offset */
     uint64_t torch_offset;
     uint64_t call_advance; /* offset from one torch call to the next */

@@ -2,16 +2,17 @@
 #include "backend/cuda/kernels.cuh"
 #include "backend/cuda/tiles.cuh"
 
-template <typename T, int ROWS> static gbs_tile_instance instance(gbs_stream kind)
+template <typename T, int ROWS> static gbs_tile_instance instance(int kind)
 {
     const gbs_tile_kernel kernel =
         kind == GBS_STREAM_NATIVE  ? sweep_tiles<T, GBS_STREAM_NATIVE, ROWS>
+        : kind == NATIVE_REPLAYED  ? sweep_tiles<T, NATIVE_REPLAYED, ROWS>
         : kind == GBS_STREAM_GIVEN ? sweep_tiles<T, GBS_STREAM_GIVEN, ROWS>
                                    : sweep_tiles<T, GBS_STREAM_TORCH_CUDA, ROWS>;
     return {kernel, ROWS, TILE_THREADS(T, ROWS), sizeof(tile_shared<T, ROWS>)};
 }
 
-gbs_tile_instance gbs_cuda_tiles(gbs_type type, gbs_stream kind, int rows)
+gbs_tile_instance gbs_cuda_tiles(gbs_type type, int kind, int rows)
 {
     if (type == GBS_F64)
         return instance<double, 128>(kind);

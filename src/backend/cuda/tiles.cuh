@@ -115,7 +115,7 @@ tile_normals(const gbs_sweep_args &a, const gbs_philox_key &key, uint64_t offset
     const int chain = threadIdx.x % TILE_CHAINS;
     const int64_t e = group * a.chains + (first + chain < a.chains ? first + chain : 0);
     const gbs_philox_fixed fixed =
-        native_pass(native_key(a.noise), a.noise.first_chain + (uint64_t)e,
+        native_pass(native_key<KIND>(a.noise, key), a.noise.first_chain + (uint64_t)e,
                     a.noise.first_pass + (uint64_t)pass, a.noise.purpose);
     const torch_place torch = torch_place_of(a.noise, key, KIND == GBS_STREAM_TORCH_CUDA ? e : 0);
 #pragma unroll 1
@@ -192,8 +192,7 @@ __global__ void __launch_bounds__(TILE_THREADS(T, ROWS))
         }
         state[index] = value;
     }
-    const gbs_philox_key key =
-        KIND == GBS_STREAM_TORCH_CUDA ? torch_key(a.noise) : native_key(a.noise);
+    const gbs_philox_key key = noise_key<KIND>(a.noise);
     const uint64_t offset = KIND == GBS_STREAM_TORCH_CUDA ? torch_offset(a.noise) : 0;
     const int chunks = padded / TILE_DEPTH, own_chunks = ROWS / TILE_DEPTH;
     const T a_diagonal = a.relaxed ? (T)(1.0 - a.omega) : T(-0.0);

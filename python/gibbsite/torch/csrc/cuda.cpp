@@ -56,18 +56,6 @@ at::PhiloxCudaState reserve(at::CUDAGeneratorImpl *generator, uint64_t advance, 
     }
 }
 
-void use_generator(const at::PhiloxCudaState &state, gbs_sweep_spec &spec, gbs_cuda_launch &launch)
-{
-    if (state.captured_) {
-        launch.device_seed = reinterpret_cast<const uint64_t *>(state.seed_.ptr);
-        launch.device_offset = reinterpret_cast<const uint64_t *>(state.offset_.ptr);
-        spec.torch_offset = state.offset_intragraph_;
-    } else {
-        spec.seed = state.seed_.val;
-        spec.torch_offset = state.offset_.val;
-    }
-}
-
 // Words 0 and 1 of thread 0 at the current offset, first << 32 | second: the 64 bits that
 // tensor.random_() would draw over its full range.
 uint64_t drawn_seed(const at::PhiloxCudaState &state)
@@ -75,6 +63,22 @@ uint64_t drawn_seed(const at::PhiloxCudaState &state)
     at::Philox4_32 words(state.seed_.val, 0, state.offset_.val / 4);
     const uint64_t first = words(), second = words();
     return first << 32 | second;
+}
+
+// In a graph the kernel finds seed and offset where the generator puts them at replay, and draws a
+// native seed itself.
+void use_generator(const at::PhiloxCudaState &state, gbs_sweep_spec &spec, gbs_cuda_launch &launch)
+{
+    if (state.captured_) {
+        launch.device_seed = reinterpret_cast<const uint64_t *>(state.seed_.ptr);
+        launch.device_offset = reinterpret_cast<const uint64_t *>(state.offset_.ptr);
+        spec.torch_offset = state.offset_intragraph_;
+    } else if (spec.stream == GBS_STREAM_NATIVE) {
+        spec.seed = drawn_seed(state);
+    } else {
+        spec.seed = state.seed_.val;
+        spec.torch_offset = state.offset_.val;
+    }
 }
 
 void set_card(gbs_sweep_spec &spec)
@@ -118,10 +122,6 @@ void run_cuda(const Inputs &inputs, const Call &call, int64_t keep, const at::Te
         spec.stream = GBS_STREAM_TORCH_CUDA;
         set_card(spec);
     }
-    TORCH_CHECK(
-        spec.stream != GBS_STREAM_NATIVE || call.seed || !capturing(),
-        "gibbs_sweep: in a CUDA graph stream=\"native\" needs a seed, since the numbers are "
-        "then those of the capture; stream=\"torch\" goes on with its stream at every replay");
     raise_unless_ok(gbs_cuda_sweep_workspace(&spec, launch.kernel, &launch.workspace_bytes),
                     "the GPU does not take this call"); // before anything is drawn
     at::Tensor workspace;
@@ -130,15 +130,13 @@ void run_cuda(const Inputs &inputs, const Call &call, int64_t keep, const at::Te
                               at::TensorOptions().dtype(at::kByte).device(device));
         launch.workspace = workspace.data_ptr();
     }
-    auto *const generator =
-        spec.stream == GBS_STREAM_GIVEN || call.seed ? nullptr : generator_of(call, device.index());
-    if (from_torch)
-        use_generator(reserve(generator, gbs_sweep_torch_cuda_advance(&spec), !call.generator),
-                      spec, launch);
-    else if (generator != nullptr)
-        spec.seed = drawn_seed(reserve(generator, seed_advance, !call.generator));
-    else if (call.seed)
+    if (call.seed) {
         spec.seed = static_cast<uint64_t>(*call.seed);
+    } else if (spec.stream != GBS_STREAM_GIVEN) {
+        const uint64_t advance = from_torch ? gbs_sweep_torch_cuda_advance(&spec) : seed_advance;
+        use_generator(reserve(generator_of(call, device.index()), advance, !call.generator), spec,
+                      launch);
+    }
     std::array<char, 512> message{};
     raise_unless_ok(gbs_cuda_sweep(&spec, &launch, message.data(), message.size()), message.data());
 }
