@@ -9,7 +9,7 @@ case $build in
 esac
 log=$build/gpu_tests.log
 : >"$log"
-for test in test_no_gpu test_gpu_roots test_gpu_bits; do
+for test in test_no_gpu test_gpu_roots test_gpu_bits test_gpu_affine test_gpu_launch; do
     echo "== $test"
     "$build/tests/gpu/$test" 2>&1 | tee "$build/one.log"
     tail -n 1 "$build/one.log" | grep -E '^[0-9]+ passed' >>"$log" || echo "0 passed, 1 failed" >>"$log"
