@@ -52,7 +52,10 @@ static void keep_in_range(gbs_spectrum *s)
 static exit_code gather(gbs_context *ctx, facts *f, bool rate_always)
 {
     gbs_model *model = NULL;
-    exit_code code = load_model(ctx, &f->files, &model, &f->duplicates);
+    model_facts said;
+    exit_code code = load_model(ctx, &f->files, &model, &said);
+    f->duplicates = said.duplicates;
+    model_facts_free(&said);
     if (code != EXIT_FINE)
         return code;
     f->dim = gbs_model_dim(model);
@@ -178,8 +181,8 @@ exit_code verb_info(int argc, char **argv)
     facts f = {.omega = 1};
     bool json = false, rate_always = false;
     cli_option options[] = {
-        {"-Q", "FILE", "the matrix, .npy or Matrix Market", &f.files.matrix, OPTION_TEXT,
-         .required = true},
+        {"-Q", "FILE", "the matrix: .npy, FILE.npz:MEMBER, Matrix Market or CSV", &f.files.matrix,
+         OPTION_TEXT, .required = true},
         {"--covariance", NULL, "FILE holds the covariance, not the precision", &f.files.covariance,
          OPTION_FLAG, .required = false},
         {"--omega", "W", "over-relaxation weight, 0 < W < 2 (default 1)", &f.omega, OPTION_REAL,

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const f32_words[] = {"fine", "warn", "refuse"};
@@ -124,12 +125,38 @@ static exit_code say_condition(gbs_context *ctx, const gbs_model *model, const c
     return EXIT_FINE;
 }
 
+void model_facts_free(model_facts *facts)
+{
+    for (int64_t i = 0; facts->names && i < facts->dim; i++)
+        free(facts->names[i]);
+    free(facts->names);
+    *facts = (model_facts){0};
+}
+
+/* Moves the names over from the matrix, or from the location where only that has them.  Names in
+ * another order would put every number in the wrong place. */
+static exit_code take_names(const model_files *files, gbs_array *matrix, gbs_array *location,
+                            model_facts *facts)
+{
+    const char *path = blamed(files, "location:");
+    for (int64_t i = 0; matrix->name && location->name && i < facts->dim; i++)
+        if (strcmp(matrix->name[i], location->name[i]) != 0)
+            return complain(EXIT_BAD_INPUT,
+                            "%s: number %lld is named \"%.40s\", but \"%.40s\" in %s", path,
+                            (long long)i + 1, location->name[i], matrix->name[i], files->matrix);
+    gbs_array *from = matrix->name ? matrix : location;
+    facts->names = from->name;
+    from->name = NULL;
+    return EXIT_FINE;
+}
+
 exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **model,
-                     int64_t *duplicates)
+                     model_facts *facts)
 {
     gbs_array matrix = {0}, location = {0};
     gbs_model_spec spec = gbs_model_spec_default();
     *model = NULL;
+    *facts = (model_facts){0};
     exit_code code = load_array(files->matrix, &matrix);
     if (code != EXIT_FINE)
         return code;
@@ -141,7 +168,10 @@ exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **mod
     spec.matrix_kind = files->covariance ? GBS_MATRIX_COVARIANCE : GBS_MATRIX_PRECISION;
     spec.matrix_type = matrix.type;
     spec.matrix = matrix.data;
-    if ((code = load_location(files, &spec, &location)) != EXIT_FINE)
+    facts->dim = spec.dim;
+    facts->duplicates = matrix.duplicates;
+    if ((code = load_location(files, &spec, &location)) != EXIT_FINE ||
+        (code = take_names(files, &matrix, &location, facts)) != EXIT_FINE)
         goto done;
     const gbs_status status = gbs_model_create(ctx, &spec, model);
     if (status != GBS_OK) {
@@ -149,8 +179,6 @@ exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **mod
                         blamed(files, gbs_context_message(ctx)), gbs_context_message(ctx));
         goto done;
     }
-    if (duplicates)
-        *duplicates = matrix.duplicates;
     if (files->quiet)
         goto done;
     if (matrix.duplicates)
@@ -162,6 +190,7 @@ done:
     if (code != EXIT_FINE) {
         gbs_model_release(*model);
         *model = NULL;
+        model_facts_free(facts);
     }
     gbs_array_free(&matrix);
     gbs_array_free(&location);

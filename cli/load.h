@@ -22,11 +22,21 @@ double array_at(const gbs_array *array, int64_t k);
 /* Refuses an array, with its shape and the one that is needed. */
 exit_code complain_shape(const gbs_array *array, const char *path, const char *needed);
 
+/* What the files say beside the model's numbers. */
+typedef struct model_facts {
+    int64_t duplicates; /* entries of the matrix that were summed into another */
+    int64_t dim;
+    char **names; /* [dim] of the sites, where a CSV file has them; else NULL */
+} model_facts;
+
 /* Reads the files, makes the model, and says on stderr what is worth knowing of them: summed
- * duplicates, asymmetry, a covariance's condition number.  duplicates may be NULL.
- * Owns: *model is released by the caller; NULL unless EXIT_FINE. */
+ * duplicates, asymmetry, a covariance's condition number.
+ * Owns: *model is released by the caller, and *facts ended by model_facts_free; NULL and all zero
+ * unless EXIT_FINE. */
 exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **model,
-                     int64_t *duplicates);
+                     model_facts *facts);
+
+void model_facts_free(model_facts *facts); /* accepts an all-zero one; leaves it so */
 
 /* What float does to the law of a model whose spectrum is known (docs/program.md). */
 typedef enum f32_verdict { F32_FINE, F32_WARN, F32_REFUSE } f32_verdict;

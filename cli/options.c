@@ -4,6 +4,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "options.h"
 
+#include "io/npz.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -254,15 +256,25 @@ bool option_given(const cli_command *command, const char *name)
     return o && o->given;
 }
 
+/* Whether an input lies in this file, as a member of it or as all of it. */
+static bool lies_in(const char *input, const struct stat *target)
+{
+    char *name = strndup(input, gbs_npz_file_length(input));
+    struct stat about;
+    const bool same = name && !stat(name, &about) && about.st_dev == target->st_dev &&
+                      about.st_ino == target->st_ino;
+    free(name);
+    return same;
+}
+
 exit_code check_output(const cli_command *command, const char *output, const char *const inputs[],
                        size_t count)
 {
-    struct stat target, input;
+    struct stat target;
     if (!output || stat(output, &target))
         return EXIT_FINE;
     for (size_t k = 0; k < count; k++)
-        if (inputs[k] && !stat(inputs[k], &input) && input.st_dev == target.st_dev &&
-            input.st_ino == target.st_ino)
+        if (inputs[k] && lies_in(inputs[k], &target))
             return usage_error(command, "-o: '%s' is an input of this run", output);
     return EXIT_FINE;
 }

@@ -32,8 +32,12 @@ static exit_code kept_read(void *user, int64_t first, int64_t n, double *out)
 
 static const char *kept_name(void *user, int64_t variable, char *to, size_t capacity)
 {
-    (void)user;
-    snprintf(to, capacity, "x[%" PRId64 "]", variable);
+    const kept_draws *kept = user;
+    char *const *names = kept->run->facts.names;
+    if (names)
+        snprintf(to, capacity, "x[%s]", names[variable]);
+    else
+        snprintf(to, capacity, "x[%" PRId64 "]", variable);
     return to;
 }
 
@@ -110,6 +114,7 @@ static exit_code open_writer(const sample_run *run, const sample_record *record,
         .chains = plan->chains,
         .draws = plan->draws,
         .dim = run->dim,
+        .names = run->facts.names,
         .location = gbs_model_location(run->model),
         .location_form = forms[gbs_model_location_kind(run->model)],
         .diag_precision = diagonal,

@@ -41,6 +41,7 @@ typedef struct sample_run {
     gbs_context *ctx;
     gbs_model *model;
     gbs_sampler *sampler;
+    model_facts facts;
     gbs_array noise, initial; /* the files of --stream given and --init */
     int64_t dim;
 } sample_run;

@@ -186,8 +186,10 @@ bool plan_parse(int argc, char **argv, sample_plan *p, exit_code *code)
 {
     int format = GBS_RESULTS_NETCDF;
     cli_option options[] = {
-        {"-Q", "FILE", "the precision matrix, .npy or Matrix Market", &p->files.matrix, OPTION_TEXT,
-         .required = true},
+        {"-Q", "FILE",
+         "the precision matrix: .npy, FILE.npz:MEMBER, Matrix\nMarket or CSV, whose names become "
+         "those of the draws",
+         &p->files.matrix, OPTION_TEXT, .required = true},
         {"--covariance", NULL, "FILE holds the covariance instead", &p->files.covariance,
          OPTION_FLAG, .required = false},
         {"--mean", "FILE", "location as the mean mu (default 0)", &p->files.mean, OPTION_TEXT,
@@ -219,7 +221,7 @@ bool plan_parse(int argc, char **argv, sample_plan *p, exit_code *code)
          .low = 0, .high = 2, .open = true},
         {"--init", "START",
          "overdispersed (default: mean + 2 sd normals), zero, mean,\n"
-         "or a file [chains, D] or [D], .npy or Matrix Market",
+         "or a file [chains, D] or [D]",
          &p->init, OPTION_TEXT, .required = false},
         {"--stream", "S",
          "native (default), given:FILE (.npy [sweeps, D, chains]),\n"

@@ -154,7 +154,7 @@ exit_code run_open(sample_run *run, const sample_plan *plan)
     options.isa = (gbs_isa)plan->isa;
     if (gbs_context_create(&options, &run->ctx) != GBS_OK)
         return complain(EXIT_FILE, "no memory for a context");
-    exit_code code = load_model(run->ctx, &plan->files, &run->model, NULL);
+    exit_code code = load_model(run->ctx, &plan->files, &run->model, &run->facts);
     if (code != EXIT_FINE)
         return code;
     run->dim = gbs_model_dim(run->model);
@@ -167,6 +167,7 @@ void run_close(sample_run *run)
     gbs_sampler_destroy(run->sampler);
     gbs_model_release(run->model);
     gbs_context_destroy(run->ctx);
+    model_facts_free(&run->facts);
     gbs_array_free(&run->noise);
     gbs_array_free(&run->initial);
 }

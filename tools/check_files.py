@@ -6,8 +6,9 @@
 Draws: one run is written as .npy and as netCDF; netCDF4, h5netcdf, xarray (on both) and ArviZ must
 give NumPy's array bit for bit, with the dimension names, coordinates, types and attributes of
 docs/file-formats.md; sizes 4 x 1000 x 56 and 1 x 1 x 1, float and double.  Input: one matrix saved
-by NumPy in every dtype and order that holds it exactly, and by SciPy in Matrix Market's forms, must
-be one matrix to `info`; ArviZ's own file must come out of `summary` under ArviZ's names.  Ends with
+by NumPy in every dtype and order that holds it exactly, in archives and as text, by pandas as CSV, and by
+SciPy in Matrix Market's forms, must be one matrix to `info`; a data frame's names must come back from
+every reader; ArviZ's own file must come out of `summary` under ArviZ's names.  Ends with
 `N passed, N failed`.
 """
 import json
@@ -20,6 +21,7 @@ import arviz
 import h5netcdf
 import netCDF4
 import numpy as np
+import pandas
 import scipy.io
 import scipy.sparse
 import xarray
@@ -47,7 +49,7 @@ def readings(path):
     with netCDF4.Dataset(path) as file:
         group = file["posterior"]
         x = group["x"]
-        yield "netCDF4", np.asarray(x[:]), x.dimensions, [group[d][:].data for d in x.dimensions]
+        yield "netCDF4", np.asarray(x[:]), x.dimensions, [np.asarray(group[d][:]) for d in x.dimensions]
     with h5netcdf.File(path) as file:
         group = file["posterior"]
         x = group["x"]
@@ -123,12 +125,37 @@ def check_input(folder):
         with open(folder / "a.npy", "wb") as file:
             np.lib.format.write_array(file, matrix, version=version)
         compare(f"numpy version {version}", folder / "a.npy")
+    np.savez(folder / "a.npz", Q=matrix, other=np.zeros(3))
+    compare("numpy.savez", f"{folder}/a.npz:Q")
+    np.savez_compressed(folder / "a.npz", Q=matrix)
+    compare("numpy.savez_compressed", folder / "a.npz")
+    for delimiter in ",;\t":
+        np.savetxt(folder / "a.csv", matrix, delimiter=delimiter, header="a b c")
+        compare(f"numpy.savetxt {delimiter!r}", folder / "a.csv")
+    for names in (None, ["a", "b, c", "\u00e9"]):
+        for index in (True, False)[: 1 + bool(names)]:  # without either a header is a row like others
+            pandas.DataFrame(matrix, names, names).to_csv(folder / "a.csv", index=index)
+            compare(f"pandas index={index} {names}", folder / "a.csv")
     for symmetry in ("general", "symmetric"):
         for form in (matrix, scipy.sparse.coo_matrix(matrix)):
             for field in ("real", "integer"):
                 scipy.io.mmwrite(folder / "a.mtx", form.astype(int if field == "integer" else float),
                                  field=field, symmetry=symmetry)
                 compare(f"scipy {type(form).__name__} {field} {symmetry}", folder / "a.mtx")
+
+
+def check_names(folder):
+    """Names of a data frame come back as the coordinate of the sites, from every reader."""
+    names = ["AAPL", "b, c", "\u00e9t\u00e9"]
+    frame = pandas.DataFrame(np.eye(3), names, names)
+    frame.to_csv(folder / "named.csv")
+    run("sample", "-Q", folder / "named.csv", "--draws", 5, "--seed", 1, "--quiet", "-o", folder / "n.nc")
+    for name, _, _, coordinates in readings(folder / "n.nc"):
+        got = [label.decode() if isinstance(label, bytes) else label for label in coordinates[2]]
+        check(f"names by {name}", got == names, got)
+    got = [v["name"] for v in run("summary", folder / "n.nc", "--json")["variables"]]
+    want = list(arviz.summary(arviz.from_netcdf(folder / "n.nc")).index)
+    check("names in summary", got == want, f"{got} {want}")
 
 
 def check_written_matrix(folder):
@@ -166,6 +193,7 @@ def main():
             check_draws(folder, matrix, rng.normal(size=56), 4, 1000, dtype)
             check_draws(folder, np.array([[4.0]]), np.array([-3.0]), 1, 1, dtype)
         check_input(folder)
+        check_names(folder)
         check_written_matrix(folder)
         check_arviz_file(folder)
     print(f"{counts[True]} passed, {counts[False]} failed")

@@ -6,7 +6,7 @@ set -eu
 
 packages_of() {
     case $1 in
-    build) echo gcc libc6-dev cmake ninja-build pkgconf libcmocka-dev libnetcdf-dev libjansson-dev \
+    build) echo gcc libc6-dev cmake ninja-build pkgconf libcmocka-dev libnetcdf-dev libzip-dev libjansson-dev \
         liblapacke-dev ;;
     clang) echo clang ;;
     install) echo g++ binutils ;;

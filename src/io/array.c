@@ -1,12 +1,30 @@
-/* Dense arrays from either format, told apart by their first bytes. */
+/* Dense arrays from any of the formats, told apart by their first bytes. */
 #include "io/array.h"
 
-#include "io/file.h"
+#include "io/csv.h"
 #include "io/matrix_market.h"
 #include "io/npy.h"
+#include "io/npz.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Elements from which a dense array must be backed by entries: 128 MiB. */
+#define LARGE ((int64_t)1 << 24)
+
+/* A size line costs nothing to write, a dense array does to hold; a large one with an empty row or
+ * column is taken for a slip.  (As a precision or a covariance it could not be used anyway.) */
+static gbs_io_status check_entries(const gbs_mtx *m, const char *path, gbs_io_error *error)
+{
+    const int64_t longest = m->rows > m->columns ? m->rows : m->columns;
+    if (m->rows <= LARGE / m->columns || m->count >= longest)
+        return GBS_IO_OK;
+    return gbs_io_fail(error, GBS_IO_CONTENT, path,
+                       "announces %" PRId64 " rows and %" PRId64 " columns, but holds only %" PRId64
+                       " entries",
+                       m->rows, m->columns, m->count);
+}
 
 static gbs_io_status read_matrix_market(gbs_input *input, gbs_array *out, gbs_io_error *error)
 {
@@ -14,8 +32,10 @@ static gbs_io_status read_matrix_market(gbs_input *input, gbs_array *out, gbs_io
     gbs_io_status status = gbs_mtx_read_input(input, &matrix, error);
     if (status)
         return status;
-    double *dense;
-    status = gbs_mtx_densify(&matrix, input->path, &dense, error);
+    double *dense = NULL;
+    status = check_entries(&matrix, input->path, error);
+    if (!status)
+        status = gbs_mtx_densify(&matrix, input->path, &dense, error);
     if (!status)
         *out = (gbs_array){.type = GBS_F64,
                            .axes = 2,
@@ -27,8 +47,19 @@ static gbs_io_status read_matrix_market(gbs_input *input, gbs_array *out, gbs_io
     return status;
 }
 
-static gbs_io_status read_input(gbs_input *input, gbs_array *out, gbs_io_error *error)
+/* Text has no control characters but line ends and tabs; bytes of 0x80 and above are UTF-8, a byte
+ * order mark for one. */
+static int looks_like_text(const char *start)
 {
+    int odd = 0;
+    for (const char *at = start; *at; at++)
+        odd |= (unsigned char)*at < 0x20 && !strchr("\t\r\n", *at);
+    return *start && !odd;
+}
+
+gbs_io_status gbs_array_read_input(gbs_input *input, gbs_array *out, gbs_io_error *error)
+{
+    *out = (gbs_array){0};
     char start[16] = {0};
     int64_t known = input->bytes < 15 ? input->bytes : 15;
     gbs_io_status status = gbs_input_read(input, 0, start, known, error);
@@ -36,26 +67,32 @@ static gbs_io_status read_input(gbs_input *input, gbs_array *out, gbs_io_error *
         return status;
     if (memcmp(start, GBS_NPY_MAGIC, GBS_NPY_MAGIC_BYTES) == 0)
         return gbs_npy_read_input(input, out, error);
-    if (start[0] == '%' && start[1] == '%')
+    if (start[0] == '%')
         return read_matrix_market(input, out, error);
+    if (looks_like_text(start))
+        return gbs_csv_read_input(input, out, error);
     return gbs_io_fail(error, GBS_IO_CONTENT, input->path,
-                       "is neither .npy nor Matrix Market (it starts with \"%s\")", start);
+                       "is none of .npy, .npz, Matrix Market and CSV (it starts with \"%s\")",
+                       start);
 }
 
 gbs_io_status gbs_array_read(const char *path, gbs_array *out, gbs_io_error *error)
 {
     *out = (gbs_array){0};
     gbs_input input;
-    gbs_io_status status = gbs_input_open(&input, path, error);
+    gbs_io_status status = gbs_npz_input_open(&input, path, error);
     if (status)
         return status;
-    status = read_input(&input, out, error);
+    status = gbs_array_read_input(&input, out, error);
     gbs_input_close(&input);
     return status;
 }
 
 void gbs_array_free(gbs_array *array)
 {
+    for (int64_t i = 0; array->name && i < array->shape[array->axes - 1]; i++)
+        free(array->name[i]);
+    free(array->name);
     free(array->data);
     *array = (gbs_array){0};
 }

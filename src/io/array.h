@@ -5,6 +5,7 @@
 
 #include "gibbsite/gibbsite.h"
 #include "io/error.h"
+#include "io/file.h"
 
 #include <stdint.h>
 
@@ -17,13 +18,18 @@ typedef struct gbs_array {
     int64_t count;                 /* their product */
     void *data;                    /* [shape], row-major, of `type`, in the machine's byte order */
     int64_t duplicates; /* Matrix Market: entries that were summed into another; else 0 */
+    char **name;        /* CSV: names of what the last axis counts, [shape of it]; else NULL */
 } gbs_array;
 
-/* Reads .npy or Matrix Market, recognised by the first bytes, not by the name.  A Matrix
- * Market file gives a two-axis F64 array.
+/* Reads .npy, Matrix Market or CSV, recognised by the first bytes, not by the name.  A Matrix
+ * Market file gives a two-axis F64 array, CSV what io/csv.h says.  A member of an .npz archive is
+ * FILE.npz:MEMBER, or FILE.npz where there is one alone (io/npz.h).
  * Owns: *out is the caller's, ended by gbs_array_free.
  * Fails: FILE, CONTENT, MEMORY; *out is then all zero. */
 gbs_io_status gbs_array_read(const char *path, gbs_array *out, gbs_io_error *error);
+
+/* The same from an input that is already open. */
+gbs_io_status gbs_array_read_input(gbs_input *input, gbs_array *out, gbs_io_error *error);
 
 void gbs_array_free(gbs_array *array); /* accepts an all-zero array; leaves it so */
 

@@ -54,6 +54,7 @@ gbs_io_status gbs_input_open(gbs_input *input, const char *path, gbs_io_error *e
             gbs_io_fail(error, GBS_IO_FILE, path, "cannot be opened: %s", strerror(errno));
         if (stream)
             fclose(stream);
+        *input = (gbs_input){0};
         return status;
     }
     if (S_ISREG(about.st_mode)) {
@@ -61,17 +62,24 @@ gbs_io_status gbs_input_open(gbs_input *input, const char *path, gbs_io_error *e
         input->bytes = (int64_t)about.st_size;
         return GBS_IO_OK;
     }
-    gbs_io_status status = slurp(stream, path, &input->memory, &input->bytes, error);
+    char *memory = NULL;
+    int64_t bytes = 0;
+    gbs_io_status status = slurp(stream, path, &memory, &bytes, error);
     fclose(stream);
-    if (status)
-        return status;
+    *input = (gbs_input){0};
+    return status ? status : gbs_input_from_memory(input, path, memory, bytes, error);
+}
+
+gbs_io_status gbs_input_from_memory(gbs_input *input, const char *path, char *memory, int64_t bytes,
+                                    gbs_io_error *error)
+{
+    *input = (gbs_input){.path = path, .bytes = bytes, .memory = memory};
     /* fmemopen may refuse a size of 0; one byte that `bytes` does not count is harmless. */
-    input->stream = fmemopen(input->memory, input->bytes ? (size_t)input->bytes : 1, "rb");
-    if (!input->stream) {
-        gbs_input_close(input);
-        return gbs_io_fail_memory(error, path, 1, BUFSIZ);
-    }
-    return GBS_IO_OK;
+    input->stream = fmemopen(memory, bytes ? (size_t)bytes : 1, "rb");
+    if (input->stream)
+        return GBS_IO_OK;
+    gbs_input_close(input);
+    return gbs_io_fail_memory(error, path, 1, BUFSIZ);
 }
 
 void gbs_input_close(gbs_input *input)

@@ -17,13 +17,20 @@ typedef struct gbs_input {
     const char *path; /* the caller's, for messages; must outlive the input */
     FILE *stream;
     int64_t bytes; /* length of the whole input */
-    char *memory;  /* of a pipe; else NULL */
+    char *memory;  /* of a pipe or a member of an archive; else NULL */
 } gbs_input;
 
 /* Owns: *input is ended by gbs_input_close.
  * Fails: FILE (missing, a directory, no permission, read error), MEMORY; *input is then all
  * zero. */
 gbs_io_status gbs_input_open(gbs_input *input, const char *path, gbs_io_error *error);
+
+/* An input that lies in memory from malloc, with room for at least one byte.  `path` is what
+ * messages call it.
+ * Owns: `memory` becomes the input's, whatever the result.
+ * Fails: MEMORY; *input is then all zero. */
+gbs_io_status gbs_input_from_memory(gbs_input *input, const char *path, char *memory, int64_t bytes,
+                                    gbs_io_error *error);
 
 void gbs_input_close(gbs_input *input); /* accepts an all-zero input; leaves it so */
 

@@ -107,6 +107,22 @@ static int put_coordinate(int group, const char *name, int64_t length, int64_t f
     return code;
 }
 
+/* The dimension of the sites, by their names where they have some. */
+static int put_sites(int group, const gbs_results_spec *spec, int *dim)
+{
+    int variable;
+    if (!spec->names)
+        return put_coordinate(group, "x_dim_0", spec->dim, 0, dim);
+    int code = nc_def_dim(group, "x_dim_0", (size_t)spec->dim, dim);
+    if (!code)
+        code = nc_def_var(group, "x_dim_0", NC_STRING, 1, dim, &variable);
+    for (size_t i = 0; !code && i < (size_t)spec->dim; i++) {
+        const char *name = spec->names[i];
+        code = nc_put_var1_string(group, variable, &i, &name);
+    }
+    return code;
+}
+
 /* Bytes of one chain in a block of draws from which a contiguous layout is the better one, and
  * of a chunk where it is not.  HDF5 writes shorter pieces of a contiguous variable by reading,
  * changing and writing back 64 KiB around each. */
@@ -170,7 +186,7 @@ static int define_posterior(netcdf_writer *w, const gbs_results_spec *spec)
     if (!code)
         code = put_coordinate(w->posterior, "draw", spec->draws, 0, &dim);
     if (!code)
-        code = put_coordinate(w->posterior, "x_dim_0", spec->dim, 0, &dim);
+        code = put_sites(w->posterior, spec, &dim);
     return code;
 }
 
@@ -206,7 +222,7 @@ static int put_constant_data(netcdf_writer *w, const gbs_results_spec *spec)
     if (!code)
         code = put_attributes(w->constants, spec->attributes, spec->attribute_count, 1);
     if (!code)
-        code = put_coordinate(w->constants, "x_dim_0", spec->dim, 0, &dim);
+        code = put_sites(w->constants, spec, &dim);
     if (!code && spec->location)
         code = put_constant(w->constants, "location", dim, spec->location, spec->location_form);
     if (!code && spec->diag_precision)

@@ -4,6 +4,7 @@
 
 #include "io/file.h"
 #include "io/npy.h"
+#include "io/npz.h"
 #include "io/results_format.h"
 
 #include <inttypes.h>
@@ -158,7 +159,7 @@ gbs_io_status gbs_results_open(const char *path, gbs_results_reader **out, gbs_i
 {
     *out = NULL;
     gbs_input input;
-    gbs_io_status status = gbs_input_open(&input, path, error);
+    gbs_io_status status = gbs_npz_input_open(&input, path, error);
     if (status)
         return status;
     gbs_results_reader *reader = NULL;

@@ -71,9 +71,10 @@ typedef struct gbs_results_spec {
     int64_t chains, draws, dim; /* each >= 1; axes of length 1 stay */
     int64_t first_chain;        /* coordinate of chain 0 */
     /* What follows goes into netCDF only; .npy has no place for it. */
-    const double *location;          /* [dim] constant_data/location; NULL leaves it out */
-    const char *location_form;       /* "zero", "mean", "information" or "offset" */
-    const double *diag_precision;    /* [dim] constant_data/diag_precision; NULL leaves it out */
+    char *const *names;           /* [dim] of the sites, the coordinate x_dim_0; NULL: 0, 1, ... */
+    const double *location;       /* [dim] constant_data/location; NULL leaves it out */
+    const char *location_form;    /* "zero", "mean", "information" or "offset" */
+    const double *diag_precision; /* [dim] constant_data/diag_precision; NULL leaves it out */
     const gbs_attribute *attributes; /* on the root, and where in_groups says so on the groups */
     int64_t attribute_count;
 } gbs_results_spec;

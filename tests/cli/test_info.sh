@@ -166,6 +166,24 @@ test_refused() {
     code 3 gibbsite info -Q empty.mtx
 }
 
+# The same matrix in every format is one model; C72: the order of a column-major file.
+test_formats() {
+    printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 2\n2 1 -1\n2 2 3\n' >q.mtx
+    printf '2,-1\n-1,3\n' >q.csv
+    printf '"","a","b"\n"a",2,-1\n"b",-1,3\n' >named.csv
+    echo 4000000000000000 bff0000000000000 bff0000000000000 4008000000000000 | npy '2, 2' q.npy
+    code 0 gibbsite info -Q q.mtx
+    sed 1d out >wanted
+    for file in q.csv named.csv q.npy; do
+        code 0 gibbsite info -Q $file
+        sed 1d out >got
+        same got wanted
+    done
+    code 0 gibbsite info -Q /dev/stdin <q.csv
+    sed 1d out >got
+    same got wanted
+}
+
 # C80: duplicates are summed and said; C34: a tiny asymmetry is accepted and said.
 test_notices() {
     printf '%%%%MatrixMarket matrix coordinate real general\n2 2 5\n1 1 1\n1 1 1\n2 2 2\n1 2 -1\n2 1 -1.0000000001\n' >q.mtx

@@ -285,4 +285,30 @@ test_matrix_from_npy() {
     says err "square.npy: precision"
 }
 
+# Names of a CSV matrix are those of the draws, in the file and in the table; of a vector too.
+test_names() {
+    printf '"","a","b c"\n"a",2,-1\n"b c",-1,3\n' >q.csv
+    printf 'a,1\nb c,2\n' >mu.csv
+    printf '2,-1\n-1,3\n' >plain.csv
+    code 0 gibbsite sample -Q q.csv --mean mu.csv --seed 1 --draws 50
+    cp out direct
+    says out "x[b c]"
+    code 0 gibbsite sample -Q q.csv --mean mu.csv --seed 1 --draws 50 -o draws.nc
+    code 0 gibbsite summary draws.nc
+    same out direct
+    code 0 gibbsite sample -Q plain.csv --mean mu.csv --seed 1 --draws 50
+    same out direct
+    code 0 gibbsite sample -Q q.csv --mean mu.csv --seed 1 --draws 50 -o draws.npy
+    code 0 gibbsite sample -Q plain.csv --mean mu.csv --seed 1 --draws 50 -o plain.npy
+    same draws.npy plain.npy
+    printf 'b c,2\na,1\n' >mu.csv
+    code 3 gibbsite sample -Q q.csv --mean mu.csv --seed 1
+    says err 'mu.csv: number 1 is named "b c", but "a" in q.csv'
+    printf 'a,b\n2,-1\n-1,x\n' >q.csv
+    code 3 gibbsite sample -Q q.csv --seed 1
+    says err 'q.csv: line 3: field 2: "x" is not a number'
+    code 2 gibbsite sample -Q plain.csv --seed 1 -o plain.csv --format npy
+    says err "is an input of this run"
+}
+
 run_tests

@@ -370,7 +370,7 @@ static void test_written_text(void **state)
     print_message("the lower triangle is written with 17 digits; a refusal leaves the old file\n");
 }
 
-/* gbs_array_read tells the two formats apart by their first bytes, whatever the name. */
+/* gbs_array_read tells the formats apart by their first bytes, whatever the name. */
 static void test_array(void **state)
 {
     (void)state;
@@ -384,14 +384,28 @@ static void test_array(void **state)
     assert_count("duplicates", array.duplicates, 1);
     assert_doubles("mtx", array.data, (const double[]){0, 0, 0, 0, 0, 4.5}, 6);
     gbs_array_free(&array);
-    path = scratch_text("x.csv", "1,2\n2,1\n");
-    assert_refused("csv", gbs_array_read(path, &array, &error), &error, GBS_IO_CONTENT,
-                   "is neither .npy nor Matrix Market (it starts with \"1,2?2,1?\")");
+    path = scratch_text("x.npy", "1,2\n2,1\n");
+    assert_accepted("csv", gbs_array_read(path, &array, &error), &error);
+    assert_doubles("csv", array.data, (const double[]){1, 2, 2, 1}, 4);
+    gbs_array_free(&array);
+    path = scratch_text("x.mtx", "\x89HDF\r\n\x1a\n");
+    assert_refused("HDF5", gbs_array_read(path, &array, &error), &error, GBS_IO_CONTENT,
+                   "is none of .npy, .npz, Matrix Market and CSV (it starts with \"\x89HDF????\")");
+    path = scratch_text("empty", "");
+    assert_refused("empty", gbs_array_read(path, &array, &error), &error, GBS_IO_CONTENT,
+                   "is none of .npy, .npz, Matrix Market and CSV (it starts with \"\")");
     path = scratch_text("huge.mtx",
                         "%%MatrixMarket matrix coordinate real general\n9223372036854775807 "
                         "9223372036854775807 1\n1 1 1\n");
-    assert_refused("huge", gbs_array_read(path, &array, &error), &error, GBS_IO_MEMORY,
+    assert_refused("huge", gbs_array_read(path, &array, &error), &error, GBS_IO_CONTENT,
+                   "announces 9223372036854775807 rows and 9223372036854775807 columns, but holds "
+                   "only 1 entries");
+    gbs_mtx matrix;
+    double *dense;
+    assert_accepted("huge", gbs_mtx_read(path, &matrix, &error), &error);
+    assert_refused("huge", gbs_mtx_densify(&matrix, path, &dense, &error), &error, GBS_IO_MEMORY,
                    "no memory for a dense matrix");
+    gbs_mtx_free(&matrix);
     print_message("formats are told apart by content; an impossible size is no crash\n");
 }
 

@@ -89,9 +89,10 @@ static void test_asymmetric_and_indefinite(void **state)
                    "covariance: row 1 is not symmetric: C[1,0]");
     const double indefinite[4] = {0.3, 0.5, 0.5, 0.4};
     spec = spec_of(indefinite, 2);
-    assert_refused(ctx, &spec, GBS_ERROR_NOT_POSITIVE_DEFINITE,
-                   "pivot -0.433333 at site 1; v'Qv = -0.156 for v with largest entries 1 at site 0, "
-                   "-0.6 at site 1");
+    assert_refused(
+        ctx, &spec, GBS_ERROR_NOT_POSITIVE_DEFINITE,
+        "pivot -0.433333 at site 1; v'Qv = -0.156 for v with largest entries 1 at site 0, "
+        "-0.6 at site 1");
     /* v'Qv = 0 for v = (1, -1, 0), but Qv is not 0. */
     const double saddle[9] = {1, 1, 0, 1, 1, 1, 0, 1, 1};
     spec = spec_of(saddle, 3);
