@@ -15,6 +15,7 @@ typedef struct sample_plan {
     model_files files;
     int method, dtype, order, isa;
     int64_t chains, warmup, draws, thin;
+    int64_t cpu_threads; /* 0: one a processor */
     uint64_t seed;
     double omega;
     const char *init; /* a word or a file */

@@ -17,6 +17,9 @@
 /* torch's kernel runs blocks of this many threads. */
 enum { LEAST_THREADS = 256 };
 
+/* What a context takes. */
+enum { MOST_THREADS = 1024 };
+
 static const char *const methods[] = {"gibbs", "exact", NULL};
 static const char *const dtypes[] = {"f32", "f64", NULL};
 static const char *const orders[] = {"forward", "backward", "symmetric", NULL};
@@ -229,6 +232,9 @@ bool plan_parse(int argc, char **argv, sample_plan *p, exit_code *code)
          &p->stream, OPTION_TEXT, .required = false},
         {"--isa", "I", "auto (default), scalar, avx2 or avx512; the draws are\nthe same", &p->isa,
          OPTION_CHOICE, .choices = isas},
+        {"--threads", "N",
+         "threads (default: as many as there are processors for\nthem); the draws are the same",
+         &p->cpu_threads, OPTION_COUNT, .least = 1, .most = MOST_THREADS},
         {"--format", "F", "nc or npy (default: by the name of -o)", &format, OPTION_CHOICE,
          .choices = formats},
         {"-o", "FILE",

@@ -152,6 +152,7 @@ exit_code run_open(sample_run *run, const sample_plan *plan)
     *run = (sample_run){.plan = plan};
     gbs_context_options options = gbs_context_options_default();
     options.isa = (gbs_isa)plan->isa;
+    options.threads = (int32_t)plan->cpu_threads;
     if (gbs_context_create(&options, &run->ctx) != GBS_OK)
         return complain(EXIT_FILE, "no memory for a context");
     exit_code code = load_model(run->ctx, &plan->files, &run->model, &run->facts);

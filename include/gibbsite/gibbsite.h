@@ -3,7 +3,7 @@
  * This header is the whole C interface, and is meant to be read from top to bottom:
  *
  *   1. statuses       every call that can fail returns one; the context holds the words
- *   2. context        allocator, instruction set, last error message; one per thread
+ *   2. context        allocator, instruction set, threads, last error message
  *   3. model          a precision matrix and a location, checked, copied and frozen
  *   4. streams        where the normals come from
  *   5. sampler        B chains over one model: run, read, sample
@@ -34,8 +34,8 @@
  * are int64_t.  Sites, chains, sweeps and draws are numbered from 0.
  *
  * The promise: with the native stream, one model, one seed and one set of options give the
- * same bits on every instruction set, however chains are split into batches and sweeps into
- * runs.  docs/reproducibility.md says what that rests on.
+ * same bits on every instruction set and any number of threads, however chains are split into
+ * batches and sweeps into runs.  docs/reproducibility.md says what that rests on.
  */
 #ifndef GIBBSITE_GIBBSITE_H
 #define GIBBSITE_GIBBSITE_H
@@ -113,6 +113,8 @@ typedef struct gbs_allocator {
 typedef struct gbs_context_options {
     gbs_allocator allocator; /* all NULL: malloc and free */
     gbs_isa isa;             /* default AUTO */
+    int32_t threads;         /* that a call may run on, the caller's among them, at most 1024;
+                                default 1; 0: as many as there are processors for this process */
 } gbs_context_options;
 
 typedef struct gbs_context gbs_context;
@@ -122,7 +124,11 @@ GBS_API gbs_context_options gbs_context_options_default(void);
 /* Makes a context: allocator, chosen instruction set, room for the last error message.
  * Owns: *out is the caller's, ended by gbs_context_destroy.  options may be NULL.
  * Fails: ARGUMENT, MEMORY, UNAVAILABLE (the instruction set asked for); *out is then NULL.
- * Threads: use a context from one thread at a time; two threads may use two contexts. */
+ * Threads: use a context from one thread at a time; two threads may use two contexts.  Sampling
+ * with it runs on `threads` threads of its own making, the caller's among them, which start with
+ * the first call that has work for them and end with the context; the draws are the same for any
+ * number.  Threads that the system refuses are done without.  A forked child may go on with the
+ * context, in threads of its own. */
 GBS_API gbs_status gbs_context_create(const gbs_context_options *options, gbs_context **out);
 
 /* Accepts NULL.  Destroy the samplers made with it first; models may outlive it. */
@@ -131,6 +137,10 @@ GBS_API void gbs_context_destroy(gbs_context *ctx);
 /* What went wrong in the last call that failed with this context, with names, places and
  * numbers; "" if none did.  Owns: the context's, valid until its next failing call. */
 GBS_API const char *gbs_context_message(const gbs_context *ctx);
+
+/* How many threads samplers of this context run on; fewer than asked for once the system has
+ * refused one; 0 for NULL. */
+GBS_API int32_t gbs_context_threads(const gbs_context *ctx);
 
 /* The instruction set that samplers of this context run on; never AUTO. */
 GBS_API gbs_isa gbs_context_isa(const gbs_context *ctx);
@@ -466,8 +476,8 @@ typedef struct gbs_sweep_spec {
 
 GBS_API gbs_sweep_spec gbs_sweep_spec_default(void);
 
-/* Runs the sweeps on the CPU.  Works in memory of its own: about D^2 + 64 D elements, with
- * TORCH_CPU about G D^2 + 2 G B D.
+/* Runs the sweeps on the CPU.  Works in memory of its own: about D^2 + 64 D elements for each
+ * thread, with TORCH_CPU about G D^2 + 2 G B D.
  * Fails: ARGUMENT, MEMORY, LIMIT, STATE; out and torch_state are then as they were. */
 GBS_API gbs_status gbs_sweep(gbs_context *ctx, const gbs_sweep_spec *spec);
 

@@ -33,7 +33,7 @@ class Allocator(c.Structure):
 
 
 class ContextOptions(c.Structure):
-    _fields_ = [("allocator", Allocator), ("isa", c.c_int)]
+    _fields_ = [("allocator", Allocator), ("isa", c.c_int), ("threads", c.c_int32)]
 
 
 class ModelSpec(c.Structure):
@@ -100,6 +100,7 @@ def _declare(lib):
         ("gbs_context_destroy", None, [pointer]),
         ("gbs_context_message", c.c_char_p, [pointer]),
         ("gbs_context_isa", c.c_int, [pointer]),
+        ("gbs_context_threads", c.c_int32, [pointer]),
         ("gbs_isa_name", c.c_char_p, [c.c_int]),
         ("gbs_model_spec_default", ModelSpec, []),
         ("gbs_model_create", status, [pointer, pointer, pointer]),

@@ -51,12 +51,15 @@ class Handle:
 
 
 class Context(Handle):
-    def __init__(self, isa="auto"):
+    def __init__(self, isa="auto", threads=1):
         super().__init__(lib.gbs_context_destroy)
         if isa not in ISAS:
             raise ValueError(f"isa: {isa!r}; it must be one of {', '.join(ISAS)}")
         options = lib.gbs_context_options_default()
         options.isa = ISAS[isa]
+        if isinstance(threads, bool) or not isinstance(threads, int) or not 0 <= threads <= 1024:
+            raise ValueError(f"threads: {threads!r}; it must be 0 (one a processor) to 1024")
+        options.threads = threads
         if lib.gbs_context_create(c.byref(options), c.byref(self.handle)) != 0:
             raise ValueError(f"isa: this machine or build does not have {isa}")
 

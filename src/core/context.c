@@ -1,7 +1,8 @@
-/* The context: allocator, chosen instruction set, last message.  Also the floating-point
+/* The context: allocator, chosen instruction set, threads, last message.  Also the floating-point
  * environment that draws are computed in. */
 #include "core/internal.h"
 #include "core/cpu.h"
+#include "core/pool.h"
 
 #include <stdlib.h>
 
@@ -19,7 +20,7 @@ static void default_release(void *memory, void *user)
 
 gbs_context_options gbs_context_options_default(void)
 {
-    const gbs_context_options options = {{NULL, NULL, NULL}, GBS_ISA_AUTO};
+    const gbs_context_options options = {{NULL, NULL, NULL}, GBS_ISA_AUTO, 1};
     return options;
 }
 
@@ -35,6 +36,10 @@ gbs_status gbs_context_create(const gbs_context_options *options, gbs_context **
         chosen.allocator.allocate = default_allocate;
         chosen.allocator.release = default_release;
     }
+    if (chosen.threads < 0 || chosen.threads > GBS_THREADS_MAX)
+        return GBS_ERROR_ARGUMENT;
+    if (chosen.threads == 0)
+        chosen.threads = gbs_cpu_processors();
     if (chosen.isa < GBS_ISA_AUTO || chosen.isa > GBS_ISA_AVX512)
         return GBS_ERROR_ARGUMENT;
     if (chosen.isa == GBS_ISA_AUTO)
@@ -46,6 +51,13 @@ gbs_status gbs_context_create(const gbs_context_options *options, gbs_context **
         return GBS_ERROR_MEMORY;
     ctx->allocator = chosen.allocator;
     ctx->isa = chosen.isa;
+    if (chosen.threads > 1) {
+        ctx->pool = gbs_pool_create(&ctx->allocator, chosen.threads);
+        if (ctx->pool == NULL) {
+            gbs_context_destroy(ctx);
+            return GBS_ERROR_MEMORY;
+        }
+    }
     *out = ctx;
     return GBS_OK;
 }
@@ -55,6 +67,7 @@ void gbs_context_destroy(gbs_context *ctx)
     if (ctx == NULL)
         return;
     const gbs_allocator allocator = ctx->allocator;
+    gbs_pool_destroy(&allocator, ctx->pool);
     gbs_memory_give(&allocator, ctx);
 }
 
@@ -66,6 +79,11 @@ const char *gbs_context_message(const gbs_context *ctx)
 gbs_isa gbs_context_isa(const gbs_context *ctx)
 {
     return ctx != NULL ? ctx->isa : GBS_ISA_AUTO;
+}
+
+int32_t gbs_context_threads(const gbs_context *ctx)
+{
+    return ctx != NULL ? gbs_pool_threads(ctx->pool) : 0;
 }
 
 void gbs_float_enter(fenv_t *saved)

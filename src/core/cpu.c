@@ -1,6 +1,11 @@
 /* What this processor can run.  The compiler's own once-initialised word answers, which also
  * checks that the operating system saves the wide registers. */
+#define _GNU_SOURCE /* sched_getaffinity */
 #include "core/cpu.h"
+#include "core/pool.h"
+
+#include <sched.h>
+#include <unistd.h>
 
 #if defined(__x86_64__)
 
@@ -66,4 +71,15 @@ const char *gbs_isa_name(gbs_isa isa)
     case GBS_ISA_AVX512: return "avx512";
     }
     return "unknown";
+}
+
+int32_t gbs_cpu_processors(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+#if defined(__linux__)
+    cpu_set_t set; /* too small for more than 1,024 processors: the call then fails */
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        count = CPU_COUNT(&set);
+#endif
+    return count < 1 ? 1 : count > GBS_THREADS_MAX ? GBS_THREADS_MAX : (int32_t)count;
 }

@@ -14,9 +14,12 @@
 /* Alignment of every block from gbs_memory_take: a cache line, and a whole AVX-512 vector. */
 #define GBS_ALIGNMENT 64
 
+typedef struct gbs_pool gbs_pool;
+
 struct gbs_context {
     gbs_allocator allocator; /* never NULL inside */
     gbs_isa isa;             /* never AUTO */
+    gbs_pool *pool;          /* NULL: the caller's thread alone */
     char message[GBS_MESSAGE_BYTES];
 };
 

@@ -80,7 +80,7 @@ void gbs_noise_draw_pass(gbs_sampler *sampler, int half)
     }
 }
 
-static void draw_native(gbs_sampler *sampler, const gbs_block *block, uint64_t sweep)
+static void draw_native(const gbs_sampler *sampler, const gbs_block *block, uint64_t sweep, void *z)
 {
     const gbs_normals_job job = {
         .seed = sampler->seed,
@@ -88,13 +88,14 @@ static void draw_native(gbs_sampler *sampler, const gbs_block *block, uint64_t s
         .purpose = sampler->method == GBS_METHOD_EXACT ? GBS_PURPOSE_EXACT : GBS_PURPOSE_SITE,
         .chain = sampler->first_chain + first_element(sampler, block),
         .sites = sampler->dim,
-        .z = sampler->noise,
+        .z = z,
         .z_row = block->kernels->width,
     };
     block->kernels->normals(&job);
 }
 
-static void draw_torch_cuda(gbs_sampler *sampler, const gbs_block *block, int64_t done, int half)
+static void draw_torch_cuda(const gbs_sampler *sampler, const gbs_block *block, int64_t done,
+                            int half, void *z)
 {
     const gbs_torch_cuda *const generator = &sampler->torch_cuda;
     const int64_t normals = sampler->groups * sampler->chains,
@@ -108,10 +109,10 @@ static void draw_torch_cuda(gbs_sampler *sampler, const gbs_block *block, int64_
         const int64_t row = site_of_call(sampler, half, call) * block->kernels->width;
         if (sampler->type == GBS_F32)
             gbs_torch_cuda_randn_f32(generator, offset, normals, first, block->count,
-                                     (float *)sampler->noise + row);
+                                     (float *)z + row);
         else
             gbs_torch_cuda_randn_f64(generator, offset, normals, first, block->count,
-                                     (double *)sampler->noise + row);
+                                     (double *)z + row);
     }
 }
 
@@ -121,7 +122,8 @@ static double given_normal(const gbs_stream_spec *stream, int64_t at)
                                          : ((const double *)stream->noise)[at];
 }
 
-static void copy_given(gbs_sampler *sampler, const gbs_block *block, int64_t done, int half)
+static void copy_given(const gbs_sampler *sampler, const gbs_block *block, int64_t done, int half,
+                       void *to)
 {
     const int64_t pass = done * sampler->passes + half;
     for (int64_t site = 0; site < sampler->dim; ++site) {
@@ -131,31 +133,35 @@ static void copy_given(gbs_sampler *sampler, const gbs_block *block, int64_t don
         for (int64_t lane = 0; lane < block->count; ++lane) {
             const double z = given_normal(&sampler->stream, from + lane);
             if (sampler->type == GBS_F32)
-                ((float *)sampler->noise)[row + lane] = (float)z;
+                ((float *)to)[row + lane] = (float)z;
             else
-                ((double *)sampler->noise)[row + lane] = z;
+                ((double *)to)[row + lane] = z;
         }
     }
 }
 
 void gbs_noise_for_block(gbs_sampler *sampler, const gbs_block *block, int64_t done, int half,
-                         const void **z, int64_t *z_row)
+                         int32_t worker, const void **z, int64_t *z_row)
 {
-    *z = sampler->noise;
-    *z_row = block->kernels->width;
-    switch (sampler->stream.kind) {
-    case GBS_STREAM_NATIVE:
-        draw_native(sampler, block, gbs_stream_sweep(sampler, sampler->done + done, half));
-        break;
-    case GBS_STREAM_GIVEN: copy_given(sampler, block, sampler->done + done, half); break;
-    case GBS_STREAM_TORCH_CUDA: draw_torch_cuda(sampler, block, done, half); break;
-    case GBS_STREAM_TORCH_CPU:
-        *z = (const char *)sampler->noise +
-             (size_t)(sampler->group * sampler->padded_chains + block->chain) *
-                 gbs_type_size(sampler->type);
+    const size_t size = gbs_type_size(sampler->type);
+    const int64_t width = block->kernels->width;
+    if (gbs_noise_is_sequential(sampler)) {
+        const int64_t first = sampler->group * sampler->padded_chains + block->chain;
+        *z = (const char *)sampler->noise + (size_t)first * size;
         *z_row = noise_row(sampler);
-        break;
+        return;
     }
+    /* rooms are of the widest block's size, or of the narrow one's where all are narrow */
+    const int64_t room = sampler->dim * gbs_sampler_block(sampler, 0).kernels->width;
+    void *const to = (char *)sampler->noise + (size_t)(worker * room) * size;
+    if (sampler->stream.kind == GBS_STREAM_GIVEN)
+        copy_given(sampler, block, sampler->done + done, half, to);
+    else if (sampler->stream.kind == GBS_STREAM_TORCH_CUDA)
+        draw_torch_cuda(sampler, block, done, half, to);
+    else
+        draw_native(sampler, block, gbs_stream_sweep(sampler, sampler->done + done, half), to);
+    *z = to;
+    *z_row = width;
 }
 
 void gbs_noise_advance(gbs_sampler *sampler, int64_t sweeps)

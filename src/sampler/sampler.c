@@ -1,8 +1,7 @@
-/* The sampler: made from a plan, then run.  Blocks of chains go through all their sweeps before
- * the next block starts, so that a block stays in cache; only torch's CPU generator, one
- * sequence over all chains, forces sweep by sweep. */
+/* The sampler: made from a plan, and read.  run.c runs it. */
 #include "sampler/sampler_internal.h"
 #include "sampler/plan.h"
+#include "core/pool.h"
 
 #include <math.h>
 #include <string.h>
@@ -47,7 +46,9 @@ static gbs_status take_memory(gbs_sampler *sampler)
     const int64_t dim = sampler->dim;
     const int64_t width = sampler->wide_blocks > 0 ? sampler->kernels->wide[type].width
                                                    : sampler->kernels->narrow[type].width;
-    const int64_t noise = gbs_noise_is_sequential(sampler) ? sampler->padded_chains : width;
+    const int64_t noise = gbs_noise_is_sequential(sampler)
+                              ? sampler->padded_chains
+                              : width * gbs_pool_workers(sampler->ctx->pool);
     gbs_status status = GBS_OK;
     sampler->place = take(sampler, "order", 1, dim, sizeof(int64_t), &status);
     for (int half = 0; half < sampler->passes; ++half)
@@ -84,14 +85,6 @@ static gbs_status start_stream(gbs_sampler *sampler)
     return GBS_OK;
 }
 
-static void store(gbs_sampler *sampler, int64_t at, double value)
-{
-    if (sampler->type == GBS_F32)
-        ((float *)sampler->state)[at] = (float)value;
-    else
-        ((double *)sampler->state)[at] = value;
-}
-
 /* x_i = rn_T(fma(spread_i, z_i, mu_i)), z from purpose 1, sweep 0; spread NULL means z unused. */
 static void start_block(gbs_sampler *sampler, const gbs_block *block, const double *spread)
 {
@@ -116,8 +109,8 @@ static void start_block(gbs_sampler *sampler, const gbs_block *block, const doub
                              : sampler->type == GBS_F32
                                  ? (double)((const float *)sampler->noise)[at]
                                  : ((const double *)sampler->noise)[at];
-            store(sampler, offset + sampler->place[i] * width + lane,
-                  spread == NULL ? mean[i] : fma(2.0 * spread[i], z, mean[i]));
+            gbs_state_store(sampler, offset + sampler->place[i] * width + lane,
+                            spread == NULL ? mean[i] : fma(2.0 * spread[i], z, mean[i]));
         }
 }
 
@@ -262,156 +255,6 @@ void gbs_sampler_destroy(gbs_sampler *sampler)
     gbs_memory_give(allocator, sampler->staging);
     gbs_model_release(sampler->model);
     gbs_memory_give(allocator, sampler);
-}
-
-/* ---- running ---- */
-
-/* Exact draws: x_i = rn_T(mu_i + y_i). */
-static void add_mean(gbs_sampler *sampler, const gbs_block *block)
-{
-    const int64_t width = block->kernels->width, offset = gbs_block_offset(sampler, block);
-    for (int64_t k = 0; k < sampler->dim; ++k) {
-        const double mean = sampler->model->mean[sampler->pass[0].site[k]];
-        for (int64_t at = offset + k * width; at < offset + (k + 1) * width; ++at)
-            store(sampler, at,
-                  mean + (sampler->type == GBS_F32 ? (double)((const float *)sampler->state)[at]
-                                                   : ((const double *)sampler->state)[at]));
-    }
-}
-
-void gbs_sampler_pass(gbs_sampler *sampler, const gbs_block *block, int64_t ahead, int half)
-{
-    const gbs_pass_plan *const plan = &sampler->pass[half];
-    const size_t size = gbs_type_size(sampler->type);
-    const int64_t width = block->kernels->width;
-    /* the second pass of a symmetric sweep starts at the last place and goes back */
-    const int64_t first =
-        gbs_block_offset(sampler, block) + (half == 0 ? 0 : (sampler->dim - 1) * width);
-    gbs_pass_job job = {
-        .dim = sampler->dim,
-        .panels = block->wide ? plan->wide_panels : plan->narrow_panels,
-        .site = plan->site,
-        .x = (char *)sampler->state + (size_t)first * size,
-        .x_step = half == 0 ? width : -width,
-        .relaxed = sampler->relaxed,
-    };
-    gbs_noise_for_block(sampler, block, ahead, half, &job.z, &job.z_row);
-    if (sampler->method == GBS_METHOD_EXACT) {
-        block->kernels->solve(&job);
-        add_mean(sampler, block);
-    } else {
-        block->kernels->sweep(&job);
-    }
-}
-
-static void advance_together(gbs_sampler *sampler, int64_t sweeps)
-{
-    for (int64_t sweep = 0; sweep < sweeps; ++sweep)
-        for (int half = 0; half < sampler->passes; ++half) {
-            gbs_noise_draw_pass(sampler, half);
-            for (int64_t index = 0; index < sampler->blocks; ++index) {
-                const gbs_block block = gbs_sampler_block(sampler, index);
-                gbs_sampler_pass(sampler, &block, sweep, half);
-            }
-        }
-}
-
-static void advance_by_block(gbs_sampler *sampler, int64_t sweeps)
-{
-    for (int64_t index = 0; index < sampler->blocks; ++index) {
-        const gbs_block block = gbs_sampler_block(sampler, index);
-        for (int64_t sweep = 0; sweep < sweeps; ++sweep)
-            for (int half = 0; half < sampler->passes; ++half)
-                gbs_sampler_pass(sampler, &block, sweep, half);
-    }
-}
-
-static void advance(gbs_sampler *sampler, int64_t sweeps)
-{
-    if (gbs_noise_is_sequential(sampler))
-        advance_together(sampler, sweeps);
-    else
-        advance_by_block(sampler, sweeps);
-    gbs_noise_advance(sampler, sweeps);
-    sampler->done += sweeps;
-}
-
-gbs_status gbs_sampler_run(gbs_sampler *sampler, int64_t sweeps)
-{
-    if (sampler == NULL)
-        return GBS_ERROR_ARGUMENT;
-    if (sweeps < 0)
-        return gbs_fail(sampler->ctx, GBS_ERROR_ARGUMENT, "sweeps: %lld is negative",
-                        (long long)sweeps);
-    const gbs_status status = gbs_noise_check(sampler, sweeps);
-    if (status != GBS_OK)
-        return status;
-    fenv_t saved;
-    gbs_float_enter(&saved);
-    advance(sampler, sweeps);
-    gbs_float_leave(&saved);
-    return GBS_OK;
-}
-
-static gbs_status check_sink(const gbs_sampler *sampler, int64_t draws, int64_t thin,
-                             const gbs_sink *sink)
-{
-    gbs_context *const ctx = sampler->ctx;
-    int64_t sweeps;
-    if (sink == NULL)
-        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "sink: NULL");
-    if (draws < 0 || thin < 1 || __builtin_mul_overflow(draws, thin, &sweeps))
-        return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
-                        "draws: %lld, thin: %lld; at least 0 and 1, and together below 2^63",
-                        (long long)draws, (long long)thin);
-    if (sampler->method == GBS_METHOD_EXACT && thin != 1)
-        return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
-                        "thin: %lld, but exact draws are independent: only 1", (long long)thin);
-    const gbs_moments *const moments = sink->moments;
-    if (moments != NULL && (moments->chains != sampler->chains || moments->dim != sampler->dim))
-        return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
-                        "moments: [%lld, %lld], but the sampler has [%lld, %lld]",
-                        (long long)moments->chains, (long long)moments->dim,
-                        (long long)sampler->chains, (long long)sampler->dim);
-    return gbs_noise_check(sampler, sweeps);
-}
-
-gbs_status gbs_sampler_sample(gbs_sampler *sampler, int64_t draws, int64_t thin,
-                              const gbs_sink *sink)
-{
-    if (sampler == NULL)
-        return GBS_ERROR_ARGUMENT;
-    gbs_status status = check_sink(sampler, draws, thin, sink);
-    if (status != GBS_OK)
-        return status;
-    gbs_sink to = *sink;
-    if (to.out != NULL && to.chain_stride == 0 && to.draw_stride == 0 && to.site_stride == 0) {
-        to.site_stride = 1;
-        to.draw_stride = sampler->dim;
-        to.chain_stride = draws * sampler->dim;
-    }
-    const size_t size = gbs_type_size(sampler->type);
-    fenv_t saved;
-    gbs_float_enter(&saved);
-    for (int64_t draw = 0; draw < draws && status == GBS_OK; ++draw) {
-        advance(sampler, thin);
-        if (to.out != NULL)
-            gbs_state_gather(sampler,
-                             (char *)to.out + (ptrdiff_t)(draw * to.draw_stride) * (ptrdiff_t)size,
-                             to.chain_stride, to.site_stride);
-        if (to.moments != NULL)
-            gbs_state_accumulate(sampler, to.moments);
-        if (to.callback != NULL) {
-            gbs_state_gather(sampler, sampler->staging, sampler->dim, 1);
-            gbs_float_leave(&saved);
-            if (to.callback(to.user, draw, sampler->staging) != 0)
-                status = gbs_fail(sampler->ctx, GBS_STOPPED, "the callback stopped after draw %lld",
-                                  (long long)draw);
-            gbs_float_enter(&saved);
-        }
-    }
-    gbs_float_leave(&saved);
-    return status;
 }
 
 /* ---- reading ---- */

@@ -50,7 +50,8 @@ struct gbs_sampler {
     void *line;    /* several groups and torch_cpu: one call's normals, [groups chains] */
 
     void *state;   /* blocks of [D][width] */
-    void *noise;   /* one block's [D][width]; torch_cpu: a pass, [D][groups padded_chains] */
+    void *noise;   /* [threads][D][width], a block for each; torch_cpu: a pass for all,
+                      [D][groups padded_chains] */
     void *staging; /* [B, D] for the callback; exact draws add the mean here */
     int64_t done;  /* sweeps or draws since create */
 };
@@ -61,8 +62,9 @@ void gbs_sampler_split(gbs_sampler *sampler);
 
 gbs_block gbs_sampler_block(const gbs_sampler *sampler, int64_t index);
 
-/* One pass of one block, with the noise of sweep `ahead` from now. */
-void gbs_sampler_pass(gbs_sampler *sampler, const gbs_block *block, int64_t ahead, int half);
+/* One pass of one block, with the noise of sweep `ahead` from now, as thread `worker`. */
+void gbs_sampler_pass(gbs_sampler *sampler, const gbs_block *block, int64_t ahead, int half,
+                      int32_t worker);
 
 /* Element offset of a block's state. */
 int64_t gbs_block_offset(const gbs_sampler *sampler, const gbs_block *block);
@@ -76,10 +78,10 @@ int gbs_noise_is_sequential(const gbs_sampler *sampler);
 /* Sequential streams: draws one whole pass into sampler->noise. */
 void gbs_noise_draw_pass(gbs_sampler *sampler, int half);
 
-/* Points z and z_row at the noise of one block for pass `half` of sweep `done`, drawing it if
- * it is not there yet. */
+/* Points z and z_row at the noise of one block for pass `half` of sweep `done`, drawing it into
+ * the worker's room if it is not there yet. */
 void gbs_noise_for_block(gbs_sampler *sampler, const gbs_block *block, int64_t done, int half,
-                         const void **z, int64_t *z_row);
+                         int32_t worker, const void **z, int64_t *z_row);
 
 /* After `sweeps` sweeps of a torch-cuda stream: the generator's offset moves on. */
 void gbs_noise_advance(gbs_sampler *sampler, int64_t sweeps);
@@ -97,7 +99,11 @@ void gbs_state_scatter(gbs_sampler *sampler, const void *x, int64_t chain_stride
                        int64_t site_stride);
 void gbs_state_gather(const gbs_sampler *sampler, void *x, int64_t chain_stride,
                       int64_t site_stride);
-void gbs_state_accumulate(const gbs_sampler *sampler, gbs_moments *moments);
+/* Takes a block into the moments as their draw number `count`, from 1. */
+void gbs_block_accumulate(const gbs_sampler *sampler, const gbs_block *block, int64_t count,
+                          gbs_moments *moments);
+/* state[at] = value, rounded to T. */
+void gbs_state_store(gbs_sampler *sampler, int64_t at, double value);
 
 struct gbs_moments {
     gbs_allocator allocator;

@@ -93,24 +93,29 @@ void gbs_state_gather(const gbs_sampler *sampler, void *x, int64_t chain_stride,
     }
 }
 
-void gbs_state_accumulate(const gbs_sampler *sampler, gbs_moments *moments)
+void gbs_block_accumulate(const gbs_sampler *sampler, const gbs_block *block, int64_t count,
+                          gbs_moments *moments)
 {
-    const double n = (double)++moments->count;
-    for (int64_t index = 0; index < sampler->blocks; ++index) {
-        const gbs_block block = gbs_sampler_block(sampler, index);
-        const int64_t offset = gbs_block_offset(sampler, &block), width = block.kernels->width;
-        for (int64_t lane = 0; lane < block.count; ++lane) {
-            double *const mean = moments->mean + (block.chain + lane) * sampler->dim;
-            double *const m2 = moments->m2 + (block.chain + lane) * sampler->dim;
-            for (int64_t i = 0; i < sampler->dim; ++i) {
-                const int64_t at = offset + sampler->place[i] * width + lane;
-                const double x = sampler->type == GBS_F32
-                                     ? (double)((const float *)sampler->state)[at]
-                                     : ((const double *)sampler->state)[at];
-                const double d = x - mean[i];
-                mean[i] += d / n;
-                m2[i] = fma(d, x - mean[i], m2[i]);
-            }
+    const double n = (double)count;
+    const int64_t offset = gbs_block_offset(sampler, block), width = block->kernels->width;
+    for (int64_t lane = 0; lane < block->count; ++lane) {
+        double *const mean = moments->mean + (block->chain + lane) * sampler->dim;
+        double *const m2 = moments->m2 + (block->chain + lane) * sampler->dim;
+        for (int64_t i = 0; i < sampler->dim; ++i) {
+            const int64_t at = offset + sampler->place[i] * width + lane;
+            const double x = sampler->type == GBS_F32 ? (double)((const float *)sampler->state)[at]
+                                                      : ((const double *)sampler->state)[at];
+            const double d = x - mean[i];
+            mean[i] += d / n;
+            m2[i] = fma(d, x - mean[i], m2[i]);
         }
     }
+}
+
+void gbs_state_store(gbs_sampler *sampler, int64_t at, double value)
+{
+    if (sampler->type == GBS_F32)
+        ((float *)sampler->state)[at] = (float)value;
+    else
+        ((double *)sampler->state)[at] = value;
 }

@@ -1,11 +1,13 @@
 /* Sweeps in one call: G models of one size, B chains each, over arrays that the caller keeps.  The
  * work is a sampler's, on a sampler without a model: each group's coefficients are packed straight
- * from its rows as given, then blocks of chains go through all their sweeps.  Torch's CPU
+ * from its rows as given, then blocks of chains go through all their sweeps, shared out among the
+ * context's threads.  Torch's CPU
  * generator, one sequence over all groups, forces sweep by sweep instead: every group's state and
  * coefficients are then held at once. */
 #include "sampler/sampler_internal.h"
 #include "sampler/plan.h"
 #include "sampler/rows.h"
+#include "core/pool.h"
 
 #include <string.h>
 
@@ -137,11 +139,14 @@ static gbs_status check(gbs_context *ctx, const gbs_sweep_spec *spec, const gbs_
 
 typedef struct sweep_call {
     const gbs_sweep_spec *spec;
-    gbs_sampler work;                       /* no model; group by group */
+    gbs_sampler work;                       /* no model; at one group */
     int64_t panel_sets;                     /* groups whose panels are held at once */
     int64_t wide_elements, narrow_elements; /* of one set of panels; 0 if no block reads them */
     void *panels;                           /* [panel_sets][passes][wide, then narrow] */
-    void *scratch;                          /* rows while they are packed */
+    void *scratch;                          /* rows while they are packed, for each thread */
+    size_t scratch_bytes, state_bytes;      /* of one thread's room */
+    int64_t sweep;                          /* sweep by sweep: the pass that is due */
+    int half;
 } sweep_call;
 
 /* One set of coefficients serves all groups. */
@@ -174,10 +179,16 @@ static gbs_status take_memory(sweep_call *call)
     const int64_t dim = work->dim;
     const int64_t width = work->wide_blocks > 0 ? work->kernels->wide[work->type].width
                                                 : work->kernels->narrow[work->type].width;
-    const int64_t lanes = sequential ? work->groups * work->padded_chains : width;
+    const int64_t workers = gbs_pool_workers(work->ctx->pool);
+    const int64_t lanes = sequential ? work->groups * work->padded_chains : width * workers;
     const int64_t scratch = gbs_kernels_most_rows(work->kernels, work->type);
     gbs_status status = GBS_OK;
-    call->panel_sets = sequential && !shared_model(call->spec) ? work->groups : 1;
+    call->panel_sets = shared_model(call->spec)  ? 1
+                       : sequential              ? work->groups
+                       : work->groups >= workers ? workers
+                                                 : 1;
+    call->scratch_bytes = (size_t)(scratch * dim) * size;
+    call->state_bytes = (size_t)(width * dim) * size;
     work->place = take(call, "order", 1, dim, sizeof(int64_t), &status);
     for (int half = 0; half < work->passes; ++half)
         work->pass[half].site = take(call, "order", 1, dim, sizeof(int64_t), &status);
@@ -185,7 +196,7 @@ static gbs_status take_memory(sweep_call *call)
     work->noise = take(call, "noise", lanes, dim, size, &status);
     if (sequential && work->groups > 1)
         work->line = take(call, "noise", work->groups, work->chains, size, &status);
-    call->scratch = take(call, "coefficients", scratch, dim, size, &status);
+    call->scratch = take(call, "coefficients", scratch * workers, dim, size, &status);
     call->panels = take(call, "coefficients", call->panel_sets * work->passes,
                         call->wide_elements + call->narrow_elements, size, &status);
     return status;
@@ -304,71 +315,127 @@ static void keep_block(const sweep_call *call, const gbs_block *block, int64_t d
                      spec->dim, 1);
 }
 
+/* The call as one thread works on it: at one group, with room of its own. */
+static sweep_call worker_call(const sweep_call *call, int64_t group, int32_t worker)
+{
+    sweep_call mine = *call;
+    mine.work.group = group;
+    mine.scratch = (char *)mine.scratch + (size_t)worker * call->scratch_bytes;
+    if (mine.work.one_block)
+        mine.work.state = (char *)mine.work.state + (size_t)worker * call->state_bytes;
+    return mine;
+}
+
+/* A block through all its sweeps; the worker's call has the panels. */
+static void sweep_block(sweep_call *mine, int64_t index, int32_t worker)
+{
+    const gbs_block block = gbs_sampler_block(&mine->work, index);
+    read_block(mine, &block);
+    for (int64_t sweep = 0; sweep < mine->spec->sweeps; ++sweep) {
+        for (int half = 0; half < mine->work.passes; ++half)
+            gbs_sampler_pass(&mine->work, &block, sweep, half, worker);
+        keep_block(mine, &block, sweep + 1);
+    }
+    write_block(mine, &block);
+}
+
+/* A block of any group, where one set of panels serves. */
+static void run_block(void *data, int64_t index, int32_t worker)
+{
+    const sweep_call *const call = data;
+    sweep_call mine = worker_call(call, call->work.group + index / call->work.blocks, worker);
+    sweep_block(&mine, index % call->work.blocks, worker);
+}
+
+/* A group with panels of its own, packed into the worker's room. */
+static void run_group(void *data, int64_t group, int32_t worker)
+{
+    sweep_call mine = worker_call(data, group, worker);
+    pack(&mine, group, worker);
+    for (int64_t index = 0; index < mine.work.blocks; ++index)
+        sweep_block(&mine, index, worker);
+}
+
+/* Threads share out the groups where each has a set of panels, else the blocks. */
 static void run_by_block(sweep_call *call)
 {
     gbs_sampler *const work = &call->work;
+    gbs_pool *const pool = work->ctx->pool;
+    if (call->panel_sets > 1) {
+        gbs_pool_run(pool, work->groups, run_group, call);
+        return;
+    }
+    if (shared_model(call->spec)) {
+        pack(call, 0, 0);
+        gbs_pool_run(pool, work->groups * work->blocks, run_block, call);
+        return;
+    }
     for (work->group = 0; work->group < work->groups; ++work->group) {
-        if (work->group == 0 || !shared_model(call->spec))
-            pack(call, work->group, 0);
-        for (int64_t index = 0; index < work->blocks; ++index) {
-            const gbs_block block = gbs_sampler_block(work, index);
-            read_block(call, &block);
-            for (int64_t sweep = 0; sweep < call->spec->sweeps; ++sweep) {
-                for (int half = 0; half < work->passes; ++half)
-                    gbs_sampler_pass(work, &block, sweep, half);
-                keep_block(call, &block, sweep + 1);
-            }
-            write_block(call, &block);
-        }
+        pack(call, work->group, 0);
+        gbs_pool_run(pool, work->blocks, run_block, call);
     }
 }
 
-typedef void (*block_step)(sweep_call *call, const gbs_block *block, int64_t sweep, int half);
+/* The same step for every block of every group. */
+typedef void (*block_step)(sweep_call *mine, const gbs_block *block, int32_t worker);
 
-static void every_block(sweep_call *call, block_step step, int64_t sweep, int half)
+typedef struct step_job {
+    const sweep_call *call;
+    block_step step;
+} step_job;
+
+static void step_task(void *data, int64_t index, int32_t worker)
 {
-    gbs_sampler *const work = &call->work;
-    for (work->group = 0; work->group < work->groups; ++work->group) {
-        point_panels(call, call->panel_sets > 1 ? work->group : 0, half);
-        for (int64_t index = 0; index < work->blocks; ++index) {
-            const gbs_block block = gbs_sampler_block(work, index);
-            step(call, &block, sweep, half);
-        }
-    }
+    const step_job *const job = data;
+    const int64_t group = index / job->call->work.blocks;
+    sweep_call mine = worker_call(job->call, group, worker);
+    const gbs_block block = gbs_sampler_block(&mine.work, index % mine.work.blocks);
+    for (int half = 0; half < mine.work.passes; ++half)
+        point_panels(&mine, mine.panel_sets > 1 ? group : 0, half);
+    job->step(&mine, &block, worker);
 }
 
-static void step_read(sweep_call *call, const gbs_block *block, int64_t sweep, int half)
+static void every_block(const sweep_call *call, block_step step)
 {
-    (void)sweep;
-    (void)half;
-    read_block(call, block);
+    step_job job = {call, step};
+    gbs_pool_run(call->work.ctx->pool, call->work.groups * call->work.blocks, step_task, &job);
 }
 
-static void step_pass(sweep_call *call, const gbs_block *block, int64_t sweep, int half)
+static void step_read(sweep_call *mine, const gbs_block *block, int32_t worker)
 {
-    gbs_sampler_pass(&call->work, block, sweep, half);
-    if (half == call->work.passes - 1)
-        keep_block(call, block, sweep + 1);
+    (void)worker;
+    read_block(mine, block);
 }
 
-static void step_write(sweep_call *call, const gbs_block *block, int64_t sweep, int half)
+static void step_pass(sweep_call *mine, const gbs_block *block, int32_t worker)
 {
-    (void)sweep;
-    (void)half;
-    write_block(call, block);
+    gbs_sampler_pass(&mine->work, block, mine->sweep, mine->half, worker);
+    if (mine->half == mine->work.passes - 1)
+        keep_block(mine, block, mine->sweep + 1);
+}
+
+static void step_write(sweep_call *mine, const gbs_block *block, int32_t worker)
+{
+    (void)worker;
+    write_block(mine, block);
+}
+
+static void pack_set(void *data, int64_t set, int32_t worker)
+{
+    sweep_call mine = worker_call(data, set, worker);
+    pack(&mine, set, set);
 }
 
 static void run_together(sweep_call *call)
 {
-    for (int64_t set = 0; set < call->panel_sets; ++set)
-        pack(call, set, set);
-    every_block(call, step_read, 0, 0);
-    for (int64_t sweep = 0; sweep < call->spec->sweeps; ++sweep)
-        for (int half = 0; half < call->work.passes; ++half) {
-            gbs_noise_draw_pass(&call->work, half);
-            every_block(call, step_pass, sweep, half);
+    gbs_pool_run(call->work.ctx->pool, call->panel_sets, pack_set, call);
+    every_block(call, step_read);
+    for (call->sweep = 0; call->sweep < call->spec->sweeps; ++call->sweep)
+        for (call->half = 0; call->half < call->work.passes; ++call->half) {
+            gbs_noise_draw_pass(&call->work, call->half);
+            every_block(call, step_pass);
         }
-    every_block(call, step_write, 0, 0);
+    every_block(call, step_write);
     gbs_torch_cpu_get_state(call->work.torch_cpu, call->spec->torch_state);
 }
 

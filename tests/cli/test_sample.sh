@@ -102,6 +102,24 @@ test_instruction_sets_agree() {
     done
 }
 
+# C58: the same files, byte for byte.
+test_same_draws_on_any_number_of_threads() {
+    ring
+    for options in "--dtype f64" "--dtype f32 --order symmetric" "--method exact" "--stream torch-cpu"; do
+        # shellcheck disable=SC2086
+        code 0 gibbsite sample -Q q.mtx --seed 9 --chains 150 --draws 20 $options -o one.npy --threads 1
+        for threads in 2 3 7; do
+            # shellcheck disable=SC2086
+            code 0 gibbsite sample -Q q.mtx --seed 9 --chains 150 --draws 20 $options -o many.npy --threads $threads
+            same many.npy one.npy
+        done
+        # shellcheck disable=SC2086
+        code 0 gibbsite sample -Q q.mtx --seed 9 --chains 150 --draws 20 $options -o many.npy
+        same many.npy one.npy
+        echo "  $options: 1, 2, 3, 7 and the default number of threads"
+    done
+}
+
 # Stationary AR(1), n = 8, phi = 0.6: all variances 1 / (1 - 0.36), trace 12.5.
 test_traces() {
     code 0 gibbsite make ar1 -n 8 --phi 0.6 -o q.mtx

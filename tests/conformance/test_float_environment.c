@@ -11,7 +11,7 @@
 #include <xmmintrin.h>
 #endif
 
-enum { DIM = 33, CHAINS = 37, SWEEPS = 5 };
+enum { DIM = 33, CHAINS = 137, SWEEPS = 5, MOST_THREADS = 3 };
 
 /* ---- environments ---- */
 
@@ -117,12 +117,16 @@ static gbs_sampler_spec spec_for(const scenario *s, const double *tiny, const do
 }
 
 /* Everything from the model's creation on, in the environment `e`. */
-static result run_in(const environment *e, gbs_isa isa, const scenario *s, const double *q,
-                     const double *tiny, const double *noise)
+static result run_in(const environment *e, gbs_isa isa, int32_t threads, const scenario *s,
+                     const double *q, const double *tiny, const double *noise)
 {
     const size_t bytes = CHAINS * DIM * type_size(s->type);
     result r = {calloc(1, bytes), calloc(SWEEPS, bytes), naive_new(CHAINS * DIM)};
-    gbs_context *const ctx = new_context(isa);
+    gbs_context_options options = gbs_context_options_default();
+    options.isa = isa;
+    options.threads = threads;
+    gbs_context *ctx = NULL;
+    assert_int_equal(gbs_context_create(&options, &ctx), GBS_OK);
     const gbs_sampler_spec spec = spec_for(s, tiny, noise);
     gbs_model_spec model_spec = spec_of(q, DIM);
     gbs_model *model = NULL;
@@ -180,22 +184,25 @@ static void check_scenario(gbs_isa isa, const scenario *s)
     double *const tiny = random_vector(CHAINS * DIM, 4, 4 * DBL_MIN);
     for (int64_t k = 0; k < DIM * DIM; ++k)
         q[k] = q[k] / s->scale / s->scale;
-    result expected = run_in(&environments[0], isa, s, q, tiny, noise);
+    result expected = run_in(&environments[0], isa, 1, s, q, tiny, noise);
     const int64_t subnormals = count_subnormals(s->type, expected.x);
     if ((s->tiny || s->scale < 1) && subnormals == 0)
         fail_msg("%s: no state is subnormal, so that nothing would show", s->what);
-    for (int k = 1; k < COUNT(environments); ++k) {
-        result got = run_in(&environments[k], isa, s, q, tiny, noise);
+    for (int turn = 1; turn < MOST_THREADS * COUNT(environments); ++turn) {
+        const int k = turn % COUNT(environments), threads = 1 + turn / COUNT(environments);
+        result got = run_in(&environments[k], isa, threads, s, q, tiny, noise);
         if (memcmp(got.x, expected.x, bytes) != 0 ||
             memcmp(got.draws, expected.draws, SWEEPS * bytes) != 0 ||
             memcmp(got.mean, expected.mean, CHAINS * DIM * sizeof(double)) != 0)
-            fail_msg("%s, %s, %s: the draws differ from those of the default environment",
-                     gbs_isa_name(isa), s->what, environments[k].what);
+            fail_msg("%s, %s, %s, %d threads: the draws differ from those of the default "
+                     "environment",
+                     gbs_isa_name(isa), s->what, environments[k].what, threads);
         free_result(&got);
     }
-    printf("checked: %s, %s: the same bits in %d environments, all restored; %lld of %d states "
-           "subnormal\n",
-           gbs_isa_name(isa), s->what, COUNT(environments), (long long)subnormals, CHAINS * DIM);
+    printf("checked: %s, %s: the same bits in %d environments on 1 to %d threads, all restored; "
+           "%lld of %d states subnormal\n",
+           gbs_isa_name(isa), s->what, COUNT(environments), MOST_THREADS, (long long)subnormals,
+           CHAINS * DIM);
     free_result(&expected);
     free(q);
     free(noise);

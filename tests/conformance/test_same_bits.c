@@ -1,5 +1,6 @@
 /* One model, one seed, one answer: the same bits on every instruction set, however the chains are
- * split into batches and the sweeps into runs, whether draws are kept or not.  Prints the table,
+ * split into batches and the sweeps into runs, whether draws are kept or not, with any number of
+ * threads.  Prints the table,
  * and a checksum that must be the same on every machine and from every compiler, so that it is
  * frozen with GBS_STREAM_NATIVE_VERSION.  The models are made of exact arithmetic for that. */
 #include "backend/backend.h"
@@ -11,14 +12,17 @@
 
 #define FROZEN_CHECKSUM UINT64_C(0xd8cd2ed364b3035c)
 
-enum { SWEEPS = 6, THIN = 2, MOST_INSTANCES = 4, WAYS = 6 };
+enum { SWEEPS = 6, THIN = 2, MOST_INSTANCES = 4, WAYS = 7, COUNTS = 3 };
 
-static const char *const ways[WAYS] = {"whole", "batches", "singles", "pieces", "resume", "draws"};
+static const char *const ways[WAYS] = {"whole",  "batches", "singles", "pieces",
+                                       "resume", "draws",   "threads"};
+static const int32_t thread_counts[COUNTS] = {2, 3, 7};
 
 /* A kernel table to run on.  `table` replaces the context's choice: the plain C kernels, whose fma
  * is a function, are never chosen where there is an instruction. */
 typedef struct instance {
     gbs_context *ctx;
+    gbs_context *threaded[COUNTS];
     const gbs_kernels *table;
     char kernel[2][48]; /* by type, as the sampler says */
 } instance;
@@ -204,6 +208,47 @@ static int run_draws(run *n)
     return same;
 }
 
+/* Draws kept without a callback, when each block goes through all of them by itself. */
+static int run_quiet_draws(run *n)
+{
+    const row *const r = n->r;
+    const int64_t thin = r->method == GBS_METHOD_EXACT ? 1 : THIN, draws = SWEEPS / thin;
+    char *const out = calloc((size_t)draws, state_bytes(r));
+    gbs_moments *moments = NULL;
+    must(n->on->ctx, gbs_moments_create(n->on->ctx, r->chains, r->dim, &moments));
+    gbs_sampler *const sampler = sampler_on(n->on, n->model, &n->spec);
+    const gbs_sink sink = {.out = out,
+                           .chain_stride = r->dim,
+                           .draw_stride = r->chains * r->dim,
+                           .site_stride = 1,
+                           .moments = moments};
+    int same = gbs_sampler_sample(sampler, draws, thin, &sink) == GBS_OK;
+    for (int64_t draw = 0; draw < draws; ++draw)
+        same &= memcmp(out + (size_t)draw * state_bytes(r), state_after(n, (draw + 1) * thin),
+                       state_bytes(r)) == 0;
+    const size_t moment_bytes = (size_t)(r->chains * r->dim) * sizeof(double);
+    same &= memcmp(gbs_moments_mean(moments), n->expected->mean, moment_bytes) == 0 &&
+            memcmp(gbs_moments_m2(moments), n->expected->m2, moment_bytes) == 0;
+    gbs_moments_destroy(moments);
+    gbs_sampler_destroy(sampler);
+    free(out);
+    return same;
+}
+
+/* On several threads, with the same kernels. */
+static int run_threads(run *n)
+{
+    int same = 1;
+    for (int k = 0; k < COUNTS; ++k) {
+        instance on = *n->on;
+        run threaded = *n;
+        on.ctx = n->on->threaded[k];
+        threaded.on = &on;
+        same &= run_whole(&threaded) && run_draws(&threaded) && run_quiet_draws(&threaded);
+    }
+    return same;
+}
+
 /* ---- the reference: the scalar instance, sweep by sweep ---- */
 
 static answer find_answer(run *n)
@@ -269,8 +314,8 @@ static gbs_model *model_for(instance *on, const row *r)
 /* Runs a row in every way on every instance and prints it; counts what differs. */
 static int check_row(instances *all, const row *r, uint64_t *sum)
 {
-    static int (*const run_way[WAYS])(run *) = {run_whole,  run_batches, run_singles,
-                                                run_pieces, run_resume,  run_draws};
+    static int (*const run_way[WAYS])(run *) = {run_whole,  run_batches, run_singles, run_pieces,
+                                                run_resume, run_draws,   run_threads};
     int64_t *const permutation = calloc((size_t)r->dim, sizeof *permutation);
     shuffle(r->dim, 5, permutation);
     gbs_model *const first = model_for(&all->at[0], r);
@@ -426,6 +471,13 @@ static int start_instances(void **state)
         all.at[all.count].ctx = new_context(GBS_ISA_SCALAR);
         all.at[all.count++].table = &gbs_kernels_scalar;
     }
+    for (int k = 0; k < all.count; ++k)
+        for (int t = 0; t < COUNTS; ++t) {
+            gbs_context_options options = gbs_context_options_default();
+            options.isa = gbs_context_isa(all.at[k].ctx);
+            options.threads = thread_counts[t];
+            assert_int_equal(gbs_context_create(&options, &all.at[k].threaded[t]), GBS_OK);
+        }
     *state = &all;
     return 0;
 }
@@ -433,8 +485,11 @@ static int start_instances(void **state)
 static int stop_instances(void **state)
 {
     instances *const all = *state;
-    for (int k = 0; k < all->count; ++k)
+    for (int k = 0; k < all->count; ++k) {
+        for (int t = 0; t < COUNTS; ++t)
+            gbs_context_destroy(all->at[k].threaded[t]);
         gbs_context_destroy(all->at[k].ctx);
+    }
     return 0;
 }
 

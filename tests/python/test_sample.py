@@ -1,4 +1,5 @@
 """The NumPy package: sample, summary and info."""
+import multiprocessing
 import pathlib
 import re
 import warnings
@@ -55,6 +56,30 @@ def test_same_bits_on_every_instruction_set():
                 continue
             assert np.array_equal(expected, got), got.kernel
             print(f"{got.kernel}: equal to scalar")
+
+
+def test_same_bits_on_any_number_of_threads():
+    q = lattice(6)
+    expected = gibbsite.sample(q, draws=20, chains=150, seed=3)
+    for threads in (2, 3, 7, 0):
+        assert np.array_equal(expected, gibbsite.sample(q, draws=20, chains=150, seed=3, threads=threads))
+
+
+def _sample_in_child(q, expected, queue):
+    queue.put(np.array_equal(expected, gibbsite.sample(q, draws=20, chains=150, seed=3, threads=2)))
+
+
+def test_a_forked_child_samples():
+    q = lattice(6)
+    expected = gibbsite.sample(q, draws=20, chains=150, seed=3, threads=2)
+    context = multiprocessing.get_context("fork")
+    for _ in range(2):
+        queue = context.Queue()
+        child = context.Process(target=_sample_in_child, args=(q, expected, queue))
+        child.start()
+        assert queue.get(timeout=60)
+        child.join(60)
+        assert child.exitcode == 0
 
 
 def test_batches_and_resumes_continue_one_run():
@@ -136,7 +161,7 @@ REFUSALS = [
     (dict(draws=0), "draws: 0"), (dict(warmup=-1), "warmup: -1"), (dict(thin=0), "thin: 0"),
     (dict(omega=2.0), "omega: 2"), (dict(order="random"), "order: 'random'"),
     (dict(init="random"), "init: 'random'"), (dict(init=np.zeros((3, 2))), "init: shape (3, 2)"),
-    (dict(isa="sse"), "isa: 'sse'"), (dict(stream="numpy"), "stream: 'numpy'"),
+    (dict(isa="sse"), "isa: 'sse'"), (dict(threads=-1), "threads: -1"), (dict(threads=1.5), "threads: 1.5"), (dict(stream="numpy"), "stream: 'numpy'"),
     (dict(stream="given"), "noise: it belongs"), (dict(noise=np.zeros((1, 2, 4))), "noise"),
     (dict(stream="given", noise=np.zeros((1, 3, 4))), "noise: shape (1, 3, 4)"),
     (dict(stream="given", noise=np.zeros((9, 2, 4)), warmup=0, draws=10), "noise is for 9"),

@@ -1,0 +1,209 @@
+/* Running a sampler.  A block of chains goes through all its sweeps before the next one, so that it
+ * stays in cache, and blocks are shared out among the context's threads; only torch's CPU
+ * generator, one sequence over all chains, forces sweep by sweep. */
+#include "core/pool.h"
+#include "sampler/sampler_internal.h"
+
+/* What a call does with every block: `draws` times `thin` sweeps, then the state is kept. */
+typedef struct run_job {
+    gbs_sampler *sampler;
+    int64_t first_draw; /* of the call; these are kept as first_draw, first_draw + 1, ... */
+    int64_t draws, thin;
+    gbs_sink sink;          /* `callback` NULL unless `staging` is to be filled */
+    int64_t moments_before; /* draws that the moments had at the start of the call */
+    /* sweep by sweep: which pass is due, and whether a draw ends with it */
+    int64_t ahead;
+    int half, ends_draw;
+} run_job;
+
+/* Exact draws: x_i = rn_T(mu_i + y_i). */
+static void add_mean(gbs_sampler *sampler, const gbs_block *block)
+{
+    const int64_t width = block->kernels->width, offset = gbs_block_offset(sampler, block);
+    for (int64_t k = 0; k < sampler->dim; ++k) {
+        const double mean = sampler->model->mean[sampler->pass[0].site[k]];
+        for (int64_t at = offset + k * width; at < offset + (k + 1) * width; ++at)
+            gbs_state_store(sampler, at,
+                            mean + (sampler->type == GBS_F32
+                                        ? (double)((const float *)sampler->state)[at]
+                                        : ((const double *)sampler->state)[at]));
+    }
+}
+
+void gbs_sampler_pass(gbs_sampler *sampler, const gbs_block *block, int64_t ahead, int half,
+                      int32_t worker)
+{
+    const gbs_pass_plan *const plan = &sampler->pass[half];
+    const size_t size = gbs_type_size(sampler->type);
+    const int64_t width = block->kernels->width;
+    /* the second pass of a symmetric sweep starts at the last place and goes back */
+    const int64_t first =
+        gbs_block_offset(sampler, block) + (half == 0 ? 0 : (sampler->dim - 1) * width);
+    gbs_pass_job job = {
+        .dim = sampler->dim,
+        .panels = block->wide ? plan->wide_panels : plan->narrow_panels,
+        .site = plan->site,
+        .x = (char *)sampler->state + (size_t)first * size,
+        .x_step = half == 0 ? width : -width,
+        .relaxed = sampler->relaxed,
+    };
+    gbs_noise_for_block(sampler, block, ahead, half, worker, &job.z, &job.z_row);
+    if (sampler->method == GBS_METHOD_EXACT) {
+        block->kernels->solve(&job);
+        add_mean(sampler, block);
+    } else {
+        block->kernels->sweep(&job);
+    }
+}
+
+/* A block's share of draw `draw` of the call, counted from first_draw. */
+static void keep_block(const run_job *job, const gbs_block *block, int64_t draw)
+{
+    const gbs_sampler *const sampler = job->sampler;
+    const gbs_sink *const sink = &job->sink;
+    const int64_t number = job->first_draw + draw;
+    if (sink->out != NULL)
+        gbs_block_gather(sampler, block,
+                         (char *)sink->out + (ptrdiff_t)(number * sink->draw_stride) *
+                                                 (ptrdiff_t)gbs_type_size(sampler->type),
+                         sink->chain_stride, sink->site_stride);
+    if (sink->moments != NULL)
+        gbs_block_accumulate(sampler, block, job->moments_before + number + 1, sink->moments);
+    if (sink->callback != NULL)
+        gbs_block_gather(sampler, block, sampler->staging, sampler->dim, 1);
+}
+
+static void run_block(void *data, int64_t index, int32_t worker)
+{
+    const run_job *const job = data;
+    gbs_sampler *const sampler = job->sampler;
+    const gbs_block block = gbs_sampler_block(sampler, index);
+    for (int64_t draw = 0; draw < job->draws; ++draw) {
+        for (int64_t sweep = 0; sweep < job->thin; ++sweep)
+            for (int half = 0; half < sampler->passes; ++half)
+                gbs_sampler_pass(sampler, &block, draw * job->thin + sweep, half, worker);
+        keep_block(job, &block, draw);
+    }
+}
+
+static void run_block_pass(void *data, int64_t index, int32_t worker)
+{
+    const run_job *const job = data;
+    const gbs_block block = gbs_sampler_block(job->sampler, index);
+    gbs_sampler_pass(job->sampler, &block, job->ahead, job->half, worker);
+    if (job->ends_draw)
+        keep_block(job, &block, job->ahead / job->thin);
+}
+
+static void run_together(run_job *job)
+{
+    gbs_sampler *const sampler = job->sampler;
+    for (job->ahead = 0; job->ahead < job->draws * job->thin; ++job->ahead)
+        for (job->half = 0; job->half < sampler->passes; ++job->half) {
+            job->ends_draw = job->half == sampler->passes - 1 && (job->ahead + 1) % job->thin == 0;
+            gbs_noise_draw_pass(sampler, job->half);
+            gbs_pool_run(sampler->ctx->pool, sampler->blocks, run_block_pass, job);
+        }
+}
+
+static void advance(run_job *job)
+{
+    gbs_sampler *const sampler = job->sampler;
+    const int64_t sweeps = job->draws * job->thin;
+    if (gbs_noise_is_sequential(sampler))
+        run_together(job);
+    else
+        gbs_pool_run(sampler->ctx->pool, sampler->blocks, run_block, job);
+    gbs_noise_advance(sampler, sweeps);
+    sampler->done += sweeps;
+    job->first_draw += job->draws;
+}
+
+gbs_status gbs_sampler_run(gbs_sampler *sampler, int64_t sweeps)
+{
+    if (sampler == NULL)
+        return GBS_ERROR_ARGUMENT;
+    if (sweeps < 0)
+        return gbs_fail(sampler->ctx, GBS_ERROR_ARGUMENT, "sweeps: %lld is negative",
+                        (long long)sweeps);
+    const gbs_status status = gbs_noise_check(sampler, sweeps);
+    if (status != GBS_OK)
+        return status;
+    run_job job = {.sampler = sampler, .draws = 1, .thin = sweeps};
+    fenv_t saved;
+    gbs_float_enter(&saved);
+    advance(&job);
+    gbs_float_leave(&saved);
+    return GBS_OK;
+}
+
+static gbs_status check_sink(const gbs_sampler *sampler, int64_t draws, int64_t thin,
+                             const gbs_sink *sink)
+{
+    gbs_context *const ctx = sampler->ctx;
+    int64_t sweeps;
+    if (sink == NULL)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "sink: NULL");
+    if (draws < 0 || thin < 1 || __builtin_mul_overflow(draws, thin, &sweeps))
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                        "draws: %lld, thin: %lld; at least 0 and 1, and together below 2^63",
+                        (long long)draws, (long long)thin);
+    if (sampler->method == GBS_METHOD_EXACT && thin != 1)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                        "thin: %lld, but exact draws are independent: only 1", (long long)thin);
+    const gbs_moments *const moments = sink->moments;
+    if (moments != NULL && (moments->chains != sampler->chains || moments->dim != sampler->dim))
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                        "moments: [%lld, %lld], but the sampler has [%lld, %lld]",
+                        (long long)moments->chains, (long long)moments->dim,
+                        (long long)sampler->chains, (long long)sampler->dim);
+    return gbs_noise_check(sampler, sweeps);
+}
+
+/* Draw by draw, since the caller sees each; out of our floating-point environment, in its own. */
+static gbs_status sample_with_callback(run_job *job, int64_t draws, fenv_t *saved)
+{
+    gbs_sampler *const sampler = job->sampler;
+    gbs_status status = GBS_OK;
+    job->draws = 1;
+    for (int64_t draw = 0; draw < draws && status == GBS_OK; ++draw) {
+        advance(job);
+        if (job->sink.moments != NULL)
+            job->sink.moments->count++;
+        gbs_float_leave(saved);
+        if (job->sink.callback(job->sink.user, draw, sampler->staging) != 0)
+            status = gbs_fail(sampler->ctx, GBS_STOPPED, "the callback stopped after draw %lld",
+                              (long long)draw);
+        gbs_float_enter(saved);
+    }
+    return status;
+}
+
+gbs_status gbs_sampler_sample(gbs_sampler *sampler, int64_t draws, int64_t thin,
+                              const gbs_sink *sink)
+{
+    if (sampler == NULL)
+        return GBS_ERROR_ARGUMENT;
+    gbs_status status = check_sink(sampler, draws, thin, sink);
+    if (status != GBS_OK)
+        return status;
+    run_job job = {.sampler = sampler, .draws = draws, .thin = thin, .sink = *sink};
+    gbs_sink *const to = &job.sink;
+    if (to->out != NULL && to->chain_stride == 0 && to->draw_stride == 0 && to->site_stride == 0) {
+        to->site_stride = 1;
+        to->draw_stride = sampler->dim;
+        to->chain_stride = draws * sampler->dim;
+    }
+    job.moments_before = to->moments != NULL ? to->moments->count : 0;
+    fenv_t saved;
+    gbs_float_enter(&saved);
+    if (to->callback != NULL) {
+        status = sample_with_callback(&job, draws, &saved);
+    } else {
+        advance(&job);
+        if (to->moments != NULL)
+            to->moments->count += draws;
+    }
+    gbs_float_leave(&saved);
+    return status;
+}
