@@ -206,6 +206,10 @@ static bool parse_option(const cli_command *command, int argc, char **argv, int 
 
 static bool parse_operand(const cli_command *command, const char *text)
 {
+    if (command->operand && command->operand_count) {
+        command->operand_value[(*command->operand_count)++] = text;
+        return true;
+    }
     if (!command->operand || *command->operand_value) {
         usage_error(command, "unexpected argument '%s'", text);
         return false;
@@ -222,7 +226,8 @@ static bool all_there(const cli_command *command)
                         command->options[k].argument);
             return false;
         }
-    if (command->operand && !*command->operand_value) {
+    if (command->operand &&
+        (command->operand_count ? !*command->operand_count : !*command->operand_value)) {
         usage_error(command, "%s is needed", command->operand);
         return false;
     }

@@ -37,6 +37,7 @@ typedef struct cli_command {
     size_t count;
     const char *operand;        /* name of the one operand, NULL if it takes none */
     const char **operand_value; /* where it goes */
+    size_t *operand_count; /* NULL, or as many as are given go into operand_value: their count */
 } cli_command;
 
 /* Fills the table's targets.  False if there is nothing more to do: *code is then EXIT_FINE

@@ -1,101 +1,51 @@
-/* gibbsite summary: diagnoses a file of draws, ours or any that ArviZ writes. */
+/* gibbsite summary: diagnoses files of draws, ours or any that ArviZ or CmdStan write. */
 #include "cli.h"
+#include "draw_files.h"
 #include "options.h"
 #include "report.h"
 
-#include "io/results.h"
-
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 
-/* The variables of a file, one after the other. */
-typedef struct file_draws {
-    gbs_results_reader *reader;
-    const char *path;
-} file_draws;
-
-/* Splits a running number into the file's variable and the element of it. */
-static int64_t locate(const gbs_results_reader *reader, int64_t running, int64_t *element)
+/* "file", or "files" where there are several. */
+static bool set_files(json_t *object, const draw_files *files)
 {
-    int64_t variable = 0;
-    while (running >= gbs_results_variable_size(reader, variable))
-        running -= gbs_results_variable_size(reader, variable++);
-    *element = running;
-    return variable;
+    if (files->count == 1)
+        return !json_object_set_new(object, "file", json_text(files->path[0]));
+    json_t *list = json_array();
+    for (int64_t f = 0; list && f < files->count; f++)
+        if (json_array_append_new(list, json_text(files->path[f]))) {
+            json_decref(list);
+            list = NULL;
+        }
+    return !json_object_set_new(object, "files", list);
 }
 
-static exit_code file_read(void *user, int64_t first, int64_t n, double *out)
-{
-    file_draws *file = user;
-    const int64_t size = gbs_results_chains(file->reader) * gbs_results_draws(file->reader);
-    gbs_io_error error;
-    for (int64_t done = 0; done < n;) {
-        int64_t element;
-        const int64_t variable = locate(file->reader, first + done, &element);
-        const int64_t left = gbs_results_variable_size(file->reader, variable) - element;
-        const int64_t now = left < n - done ? left : n - done;
-        const gbs_io_status status =
-            gbs_results_read(file->reader, variable, element, now, out + done * size, &error);
-        if (status != GBS_IO_OK)
-            return complain((exit_code)gbs_io_exit_code(status), "%s", error.message);
-        done += now;
-    }
-    return EXIT_FINE;
-}
-
-static const char *file_name(void *user, int64_t running, char *to, size_t capacity)
-{
-    file_draws *file = user;
-    int64_t element;
-    const int64_t variable = locate(file->reader, running, &element);
-    return gbs_results_element_name(file->reader, variable, element, to, capacity);
-}
-
-static int64_t file_chain_number(void *user, int64_t chain)
-{
-    return gbs_results_chain_number(((file_draws *)user)->reader, chain);
-}
-
-static draw_source file_source(file_draws *file)
-{
-    draw_source source = {.chains = gbs_results_chains(file->reader),
-                          .draws = gbs_results_draws(file->reader),
-                          .read = file_read,
-                          .name = file_name,
-                          .chain_number = file_chain_number,
-                          .user = file};
-    for (int64_t v = 0; v < gbs_results_variable_count(file->reader); v++)
-        source.variables += gbs_results_variable_size(file->reader, v);
-    return source;
-}
-
-static exit_code print_json(const report *r, const report_limits *limits, const char *path,
+static exit_code print_json(const report *r, const report_limits *limits, const draw_files *files,
                             exit_code code)
 {
-    json_t *object = json_pack("{s:s, s:s, s:o}", "gibbsite", gbs_version(), "verb", "summary",
-                               "file", json_text(path));
-    if (object && !report_json(r, limits, object)) {
+    json_t *object = json_pack("{s:s, s:s}", "gibbsite", gbs_version(), "verb", "summary");
+    if (object && (!set_files(object, files) || !report_json(r, limits, object))) {
         json_decref(object);
         object = NULL;
     }
     return json_print(object, code);
 }
 
-static exit_code summarise_file(file_draws *file, int64_t superchains, const report_limits *limits,
-                                bool check, bool json)
+static exit_code summarise(const draw_files *files, int64_t superchains,
+                           const report_limits *limits, bool check, bool json)
 {
-    const draw_source source = file_source(file);
-    if (superchains && source.chains % superchains)
+    if (superchains && files->source.chains % superchains)
         return complain(EXIT_USAGE,
                         "--superchains: %lld chains cannot be split into %lld of equal size",
-                        (long long)source.chains, (long long)superchains);
+                        (long long)files->source.chains, (long long)superchains);
     report r;
-    exit_code code = report_make(&r, &source, superchains);
+    exit_code code = report_make(&r, &files->source, superchains);
     if (code == EXIT_FINE) {
         if (check && report_failures(&r, limits))
             code = EXIT_CHECK_FAILED;
         if (json) {
-            code = print_json(&r, check ? limits : NULL, file->path, code);
+            code = print_json(&r, check ? limits : NULL, files, code);
         } else {
             report_print(&r);
             if (check)
@@ -107,9 +57,9 @@ static exit_code summarise_file(file_draws *file, int64_t superchains, const rep
     return code;
 }
 
-exit_code verb_summary(int argc, char **argv)
+static exit_code run(int argc, char **argv, const char **paths)
 {
-    const char *path = NULL;
+    size_t count = 0;
     bool json = false, check = false;
     int64_t superchains = 0;
     report_limits limits = {.rhat = 1.01, .ess = 400};
@@ -130,31 +80,39 @@ exit_code verb_summary(int argc, char **argv)
     };
     const cli_command command = {
         .name = "summary",
-        .usage = "FILE [options]",
+        .usage = "FILE... [options]",
         .purpose =
             "Per variable: mean, sd, Monte Carlo errors, quantiles, bulk and tail ESS and rank-\n"
             "normalised split R-hat; then the trace (sum over variables of (x - mean)^2, whose\n"
             "mean is the sum of the variances), warnings and the worst figures.\n"
-            "FILE: .npy [chain, draw, variable], or netCDF with a posterior group.",
+            "FILE: .npy [chain, draw, variable], netCDF with a posterior group, or CmdStan's\n"
+            "CSV.  Several files are the chains of one run, one file behind the other.",
         .example = "  gibbsite make ar1 -n 10 --phi 0.5 -o q.mtx\n"
                    "  gibbsite sample -Q q.mtx --draws 4000 --seed 1 -o draws.nc\n"
                    "  gibbsite summary draws.nc --check",
         .options = options,
         .count = sizeof options / sizeof *options,
         .operand = "FILE",
-        .operand_value = &path,
+        .operand_value = paths,
+        .operand_count = &count,
     };
     exit_code code;
     if (!options_parse(&command, argc, argv, &code))
         return code;
     if (!check && (option_given(&command, "--rhat") || option_given(&command, "--ess")))
         return usage_error(&command, "--rhat and --ess are limits of --check, which is not given");
-    file_draws file = {.path = path};
-    gbs_io_error error;
-    const gbs_io_status status = gbs_results_open(path, &file.reader, &error);
-    if (status != GBS_IO_OK)
-        return complain((exit_code)gbs_io_exit_code(status), "%s", error.message);
-    code = summarise_file(&file, superchains, &limits, check, json);
-    gbs_results_close(file.reader);
+    draw_files files;
+    code = draw_files_open(&files, paths, (int64_t)count);
+    if (code == EXIT_FINE)
+        code = summarise(&files, superchains, &limits, check, json);
+    draw_files_close(&files);
+    return code;
+}
+
+exit_code verb_summary(int argc, char **argv)
+{
+    const char **paths = take(argc, sizeof *paths, "command line");
+    const exit_code code = paths ? run(argc, argv, paths) : EXIT_FILE;
+    free((void *)paths);
     return code;
 }

@@ -74,7 +74,9 @@ gbs_io_status gbs_input_from_memory(gbs_input *input, const char *path, char *me
                                     gbs_io_error *error)
 {
     *input = (gbs_input){.path = path, .bytes = bytes, .memory = memory};
-    /* fmemopen may refuse a size of 0; one byte that `bytes` does not count is harmless. */
+    /* fmemopen may refuse a size of 0; one blank that `bytes` does not count is harmless. */
+    if (!bytes)
+        *memory = '\n';
     input->stream = fmemopen(memory, bytes ? (size_t)bytes : 1, "rb");
     if (input->stream)
         return GBS_IO_OK;

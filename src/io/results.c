@@ -149,10 +149,23 @@ static gbs_io_status open_format(gbs_input *input, gbs_results_reader **out, gbs
         return gbs_io_fail(error, GBS_IO_CONTENT, input->path,
                            "is a classic netCDF file, which has no groups; netCDF-4 is read");
     if (memcmp(start, HDF5_MAGIC, HDF5_MAGIC_BYTES) != 0)
-        return gbs_io_fail(error, GBS_IO_CONTENT, input->path, "is neither .npy nor netCDF-4");
+        return gbs_stan_csv_results_open(input, out, error);
     if (input->memory)
         return gbs_io_fail(error, GBS_IO_FILE, input->path, "netCDF-4 is not read from a pipe");
     return gbs_netcdf_results_open(input->path, out, error);
+}
+
+gbs_io_status gbs_results_open_input(gbs_input *input, gbs_results_reader **out,
+                                     gbs_io_error *error)
+{
+    *out = NULL;
+    gbs_results_reader *reader = NULL;
+    gbs_io_status status = open_format(input, &reader, error);
+    if (status)
+        gbs_results_close(reader);
+    else
+        *out = reader;
+    return status;
 }
 
 gbs_io_status gbs_results_open(const char *path, gbs_results_reader **out, gbs_io_error *error)
@@ -162,13 +175,8 @@ gbs_io_status gbs_results_open(const char *path, gbs_results_reader **out, gbs_i
     gbs_io_status status = gbs_npz_input_open(&input, path, error);
     if (status)
         return status;
-    gbs_results_reader *reader = NULL;
-    status = open_format(&input, &reader, error);
+    status = gbs_results_open_input(&input, out, error);
     gbs_input_close(&input);
-    if (status)
-        gbs_results_close(reader);
-    else
-        *out = reader;
     return status;
 }
 
@@ -250,6 +258,10 @@ const char *gbs_results_element_name(const gbs_results_reader *reader, int64_t v
         return to;
     const gbs_variable *v = &reader->variable[variable];
     to[0] = 0;
+    if (v->named) {
+        append(to, capacity, v->axis[0].label[element]);
+        return to;
+    }
     append(to, capacity, v->name);
     int64_t left = element, stride = v->size;
     for (int axis = 0; axis < v->axes; axis++) {

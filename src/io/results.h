@@ -1,17 +1,22 @@
 /* Draws in files: written block by block, read variable by variable, so that neither side ever
- * holds them all.  Two formats behind one interface: .npy [chain, draw, site], and netCDF-4 in
- * the layout of ArviZ's InferenceData (docs/file-formats.md).  netCDF-C is not thread-safe:
- * use all of these from one thread at a time. */
+ * holds them all.  The formats behind one interface: .npy [chain, draw, site], netCDF-4 in the
+ * layout of ArviZ's InferenceData, and the CSV files of CmdStan (docs/file-formats.md).  netCDF-C
+ * is not thread-safe: use all of these from one thread at a time. */
 #ifndef GBS_IO_RESULTS_H
 #define GBS_IO_RESULTS_H
 
 #include "gibbsite/gibbsite.h"
 #include "io/error.h"
+#include "io/file.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum gbs_results_format { GBS_RESULTS_NPY = 0, GBS_RESULTS_NETCDF = 1 } gbs_results_format;
+typedef enum gbs_results_format {
+    GBS_RESULTS_NPY = 0,
+    GBS_RESULTS_NETCDF = 1,
+    GBS_RESULTS_CSV = 2 /* CmdStan's: one chain a file */
+} gbs_results_format;
 
 /* The format a name stands for, by its ending .npy or .nc (any case): 1 and *format set, or 0
  * for any other ending. */
@@ -112,11 +117,16 @@ void gbs_results_abandon(gbs_results_writer *writer);
 typedef struct gbs_results_reader gbs_results_reader;
 
 /* Opens draws, recognised by content: .npy [chain, draw, site], or [chain, draw] as one
- * variable; or any netCDF-4 file with a group posterior: every variable there whose leading
- * dimensions are chain and draw, of floating or integer type and any further shape.
+ * variable; any netCDF-4 file with a group posterior: every variable there whose leading
+ * dimensions are chain and draw, of floating or integer type and any further shape; or the CSV
+ * file of one chain (io/stan_csv.h).
  * Owns: *out is ended by gbs_results_close.
  * Fails: FILE, CONTENT, MEMORY; *out is then NULL. */
 gbs_io_status gbs_results_open(const char *path, gbs_results_reader **out, gbs_io_error *error);
+
+/* The same from an input that is already open, which the reader takes over on success. */
+gbs_io_status gbs_results_open_input(gbs_input *input, gbs_results_reader **out,
+                                     gbs_io_error *error);
 
 void gbs_results_close(gbs_results_reader *reader); /* accepts NULL */
 
@@ -127,14 +137,16 @@ int64_t gbs_results_draws(const gbs_results_reader *reader);
 /* The global number of chain c (its coordinate where the file has one, else c). */
 int64_t gbs_results_chain_number(const gbs_results_reader *reader, int64_t chain);
 
-/* Variables, in the file's order; an .npy file has one, "x". */
+/* Variables, in the file's order; an .npy file has one, "x", and a CSV file one, whose elements
+ * are its columns. */
 int64_t gbs_results_variable_count(const gbs_results_reader *reader);
 const char *gbs_results_variable_name(const gbs_results_reader *reader, int64_t variable);
 int64_t gbs_results_variable_size(const gbs_results_reader *reader,
                                   int64_t variable); /* elements */
 
 /* Name of one element as ArviZ prints it: "mu" for a scalar, else "theta[Choate]" or "x[0]",
- * "Sigma[0, 1]", by coordinate label where the dimension has one and by index where not.
+ * "Sigma[0, 1]", by coordinate label where the dimension has one and by index where not; of a CSV
+ * file as Stan prints it: "theta[1]" for the column theta.1.
  * Writes at most `capacity` bytes, always terminated, and returns `to`. */
 const char *gbs_results_element_name(const gbs_results_reader *reader, int64_t variable,
                                      int64_t element, char *to, size_t capacity);

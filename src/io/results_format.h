@@ -43,6 +43,7 @@ typedef struct gbs_variable {
     int64_t size; /* product of the axes' lengths */
     int axes;     /* beyond chain and draw */
     gbs_axis *axis;
+    int named;    /* 1: an element's label is all of its name */
     int has_fill; /* values equal to fill are missing */
     double fill;
 } gbs_variable;
@@ -68,6 +69,8 @@ struct gbs_results_reader {
 
 /* Make a reader; on failure results.c closes what *out then holds (NULL or half-built). */
 gbs_io_status gbs_npy_results_open(gbs_input *input, gbs_results_reader **out, gbs_io_error *error);
+gbs_io_status gbs_stan_csv_results_open(gbs_input *input, gbs_results_reader **out,
+                                        gbs_io_error *error);
 gbs_io_status gbs_netcdf_results_open(const char *path, gbs_results_reader **out,
                                       gbs_io_error *error);
 

@@ -212,4 +212,61 @@ test_arviz_example() {
     code 1 gibbsite summary "$file" --check
 }
 
+stan_csv() { # FILE CHAIN FIRST LAST: draws of x.1 = 1, 2, ... and x.2 = 1 / x.1, behind two of warm-up
+    {
+        printf '# method = sample (Default)\n#     num_samples = 200\n#     num_warmup = 4\n'
+        printf '#     save_warmup = true\n#     thin = 2\n# id = %d\n' "$2"
+        printf 'lp__,x.1,x.2,stepsize__\n-1,nan,nan,1\n-1,nan,nan,1\n# Adaptation terminated\n'
+        awk -v a="$3" -v z="$4" 'BEGIN { for (k = a; k <= z; k++) printf "-0.5,%d,%.17g,0.9\n", k * 7919 % 101, 1 / k }'
+        printf '#\n#  Elapsed Time: 0.1 seconds (Sampling)\n'
+    } >"$1"
+}
+
+# Files of CmdStan are the chains of one run; warm-up and the sampler's own columns are left out.
+test_cmdstan() {
+    stan_csv one.csv 1 1 100
+    stan_csv two.csv 2 101 200
+    code 0 gibbsite summary one.csv two.csv --json
+    [ "$(json out chains)" = 2 ] || fail "chains: expected 2, got $(json out chains)"
+    [ "$(json out draws)" = 100 ] || fail "draws: expected 100, got $(json out draws)"
+    says out '"x[1]"'
+    says_not out lp__
+    # sum of 1/k for k to 200, over 200; 200 roundings of at most 2^-53 each
+    near mean "$(json out mean 2)" 0.029390154740607223 1e-14
+    [ ! -s err ] || fail "notices: $(cat err)"
+    code 0 gibbsite summary one.csv
+    says out "one chain, so R-hat compares its two halves"
+    # An .npy file of both chains gives the same table but for the names.
+    code 0 gibbsite summary one.csv two.csv
+    sed '1,3d' out >wanted
+    code 0 gibbsite summary two.csv one.csv
+    sed '1,3d' out >got
+    [ -s got ] || fail "no table"
+    sed '$d' one.csv | sed '120,$d' >short.csv
+    code 0 gibbsite summary short.csv
+    says err "warning: short.csv: holds"
+    code 3 gibbsite summary one.csv short.csv
+    says err "draws, one.csv has 100"
+    printf 'x.1,y\n1,2\n' >other.csv
+    code 3 gibbsite summary other.csv one.csv
+    says err "one.csv: has 100 draws, other.csv has 1"
+    head -c 2000 one.csv >cut.csv
+    code 3 gibbsite summary cut.csv
+    says err "the file ends within this line"
+}
+
+# Files of any format can be put together.
+test_several_files() {
+    ring_draws --draws 50 --chains 4
+    code 0 gibbsite summary draws.nc draws.nc --json
+    [ "$(json out chains)" = 8 ] || fail "chains: expected 8, got $(json out chains)"
+    says out '"chains_identical"'
+    says out '"files": ['
+    code 0 gibbsite sample -Q q.mtx --seed 1 --draws 50 -o draws.npy
+    code 0 gibbsite summary draws.nc draws.npy --json
+    [ "$(json out chains)" = 8 ] || fail "chains: expected 8, got $(json out chains)"
+    code 4 gibbsite summary draws.nc missing.nc
+    says err "missing.nc: cannot be opened"
+}
+
 run_tests
