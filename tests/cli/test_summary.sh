@@ -242,7 +242,7 @@ test_cmdstan() {
     code 0 gibbsite summary two.csv one.csv
     sed '1,3d' out >got
     [ -s got ] || fail "no table"
-    sed '$d' one.csv | sed '120,$d' >short.csv
+    sed '50,60d' one.csv >short.csv
     code 0 gibbsite summary short.csv
     says err "warning: short.csv: holds"
     code 3 gibbsite summary one.csv short.csv

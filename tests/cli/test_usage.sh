@@ -55,7 +55,6 @@ test_unknown_and_missing() {
     wrong "-Q FILE is needed" sample
     wrong "-Q FILE is needed" info
     wrong "FILE is needed" summary
-    wrong "unexpected argument 'b'" summary a b
     wrong "unexpected argument 'q.mtx'" sample q.mtx
     wrong "--chains is given twice" sample -Q q.mtx --chains 2 --chains=3
     wrong "--quiet takes no value, 'yes' was given" sample -Q q.mtx --quiet=yes

@@ -364,7 +364,7 @@ static void test_refused(void **state)
     assert_refused("classic", open_and_close(path, &error), &error, GBS_IO_CONTENT,
                    "is a classic netCDF file");
     assert_refused("text file", open_and_close(scratch_text("t.nc", "chain,draw\n"), &error),
-                   &error, GBS_IO_CONTENT, "is none of .npy, netCDF-4 and CmdStan's CSV");
+                   &error, GBS_IO_CONTENT, "ends after line 1 without a draw");
     assert_refused(
         "HDF5 in name only",
         open_and_close(scratch_text("h.nc", "\x89HDF\r\n\x1a\nand nothing else"), &error), &error,
