@@ -15,7 +15,8 @@ typedef enum exit_code {
     EXIT_USAGE = 2,        /* the command line is wrong */
     EXIT_BAD_INPUT = 3,    /* a file can be read and is wrong, or the model cannot be used */
     EXIT_FILE = 4,         /* a file cannot be opened, read or written; or no memory */
-    EXIT_INTERRUPTED = 5   /* SIGINT or SIGTERM; nothing stands under the output's name */
+    EXIT_INTERRUPTED = 5   /* SIGINT or SIGTERM; nothing stands under the output's name
+                              unless a part was to be kept */
 } exit_code;
 
 /* One line on stderr, "gibbsite: " before it.  complain returns its first argument, so that

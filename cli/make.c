@@ -290,7 +290,7 @@ static exit_code make_graph(int argc, char **argv, bool intrinsic)
     exit_code code;
     if (!options_parse(&command, argc, argv, &code))
         return code;
-    if ((code = check_output(&command, path, (const char *const[]){graph}, 1)) != EXIT_FINE)
+    if ((code = check_output(&command, "-o", path, (const char *const[]){graph}, 1)) != EXIT_FINE)
         return code;
     char how[64], number[32];
     snprintf(how, sizeof how, "gibbsite %s %s %s", command.name, options[2].name,

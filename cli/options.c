@@ -272,14 +272,14 @@ static bool lies_in(const char *input, const struct stat *target)
     return same;
 }
 
-exit_code check_output(const cli_command *command, const char *output, const char *const inputs[],
-                       size_t count)
+exit_code check_output(const cli_command *command, const char *option, const char *output,
+                       const char *const inputs[], size_t count)
 {
     struct stat target;
     if (!output || stat(output, &target))
         return EXIT_FINE;
     for (size_t k = 0; k < count; k++)
         if (inputs[k] && lies_in(inputs[k], &target))
-            return usage_error(command, "-o: '%s' is an input of this run", output);
+            return usage_error(command, "%s: '%s' is an input of this run", option, output);
     return EXIT_FINE;
 }

@@ -50,9 +50,10 @@ bool option_given(const cli_command *command, const char *name);
 exit_code usage_error(const cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Refuses the file of -o where it is one of the inputs, under whatever name or link: its contents
- * would be lost, and then no run could be repeated.  NULLs among the names are passed over. */
-exit_code check_output(const cli_command *command, const char *output, const char *const inputs[],
-                       size_t count);
+/* Refuses the output that an option names where it is one of the inputs, under whatever name or
+ * link: its contents would be lost, and then no run could be repeated.  NULLs among the names are
+ * passed over. */
+exit_code check_output(const cli_command *command, const char *option, const char *output,
+                       const char *const inputs[], size_t count);
 
 #endif

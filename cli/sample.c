@@ -98,40 +98,58 @@ static exit_code print_result(const sample_run *run, const sample_record *record
     return finish_stdout(EXIT_FINE);
 }
 
-static exit_code open_writer(const sample_run *run, const sample_record *record,
-                             gbs_results_writer **writer)
+/* What goes into the file but the draws.  Owns: diagonal [dim] is the caller's, ended by free(). */
+static exit_code describe_file(const sample_run *run, const sample_record *record,
+                               double **diagonal, gbs_results_spec *spec)
 {
     static const char *const forms[] = {"zero", "mean", "information", "offset"};
     const sample_plan *plan = run->plan;
-    double *diagonal = take(run->dim, sizeof *diagonal, "diagonal");
-    if (!diagonal)
+    *diagonal = take(run->dim, sizeof **diagonal, "diagonal");
+    if (!*diagonal)
         return EXIT_FILE;
     for (int64_t i = 0; i < run->dim; i++)
-        diagonal[i] = gbs_model_precision(run->model)[i * run->dim + i];
-    const gbs_results_spec spec = {
+        (*diagonal)[i] = gbs_model_precision(run->model)[i * run->dim + i];
+    *spec = (gbs_results_spec){
         .format = plan->format,
         .type = (gbs_type)plan->dtype,
         .chains = plan->chains,
         .draws = plan->draws,
         .dim = run->dim,
         .names = run->facts.names,
+        .first_draw = plan->first_draw,
         .location = gbs_model_location(run->model),
         .location_form = forms[gbs_model_location_kind(run->model)],
-        .diag_precision = diagonal,
+        .diag_precision = *diagonal,
         .attributes = record->attributes,
         .attribute_count = record->attribute_count,
     };
-    gbs_io_error error;
-    const gbs_io_status status = gbs_results_create(plan->output, &spec, writer, &error);
-    free(diagonal);
-    if (status != GBS_IO_OK)
-        return complain((exit_code)gbs_io_exit_code(status), "%s", error.message);
     return EXIT_FINE;
 }
 
-static exit_code close_writer(gbs_results_writer *writer, const sample_record *record,
-                              exit_code code)
+static exit_code judge(gbs_io_status status, const gbs_io_error *error)
 {
+    if (status != GBS_IO_OK)
+        return complain((exit_code)gbs_io_exit_code(status), "%s", error->message);
+    return EXIT_FINE;
+}
+
+static exit_code open_writer(const sample_run *run, const sample_record *record,
+                             gbs_results_writer **writer)
+{
+    double *diagonal;
+    gbs_results_spec spec;
+    gbs_io_error error;
+    exit_code code = describe_file(run, record, &diagonal, &spec);
+    if (code == EXIT_FINE)
+        code = judge(gbs_results_create(run->plan->output, &spec, writer, &error), &error);
+    free(diagonal);
+    return code;
+}
+
+static exit_code finish_writer(gbs_results_writer *writer, sample_record *record,
+                               const sample_run *run)
+{
+    const exit_code code = record_finish(record, run);
     if (code != EXIT_FINE) {
         gbs_results_abandon(writer);
         return code;
@@ -139,11 +157,56 @@ static exit_code close_writer(gbs_results_writer *writer, const sample_record *r
     const gbs_attribute state =
         GBS_ATTRIBUTE_OF_BYTES("generator_state", 0, record->state, (int64_t)record->state_bytes);
     gbs_io_error error;
-    const gbs_io_status status =
-        gbs_results_finish(writer, &state, record->state_bytes ? 1 : 0, &error);
-    if (status != GBS_IO_OK)
-        return complain((exit_code)gbs_io_exit_code(status), "%s", error.message);
-    return EXIT_FINE;
+    return judge(gbs_results_finish(writer, &state, record->state_bytes ? 1 : 0, &error), &error);
+}
+
+/* The file of an interrupted run: what is there of it, under a record of its own, which says how
+ * many draws that is.  Ends the writer. */
+static exit_code keep_part(const sample_run *run, gbs_results_writer *writer)
+{
+    sample_plan part = *run->plan;
+    sample_run shorter = *run;
+    sample_record record;
+    gbs_results_writer *copy = NULL;
+    gbs_io_error error;
+    part.draws = run_kept(run);
+    shorter.plan = &part;
+    exit_code code = record_make(&record, &shorter);
+    if (code == EXIT_FINE)
+        code = open_writer(&shorter, &record, &copy);
+    if (code == EXIT_FINE)
+        code = judge(gbs_results_copy(writer, copy, &error), &error);
+    gbs_results_abandon(writer);
+    if (code == EXIT_FINE)
+        code = finish_writer(copy, &record, run);
+    else
+        gbs_results_abandon(copy);
+    record_free(&record);
+    if (code == EXIT_FINE)
+        say("%s: the %" PRId64 " draws so far", part.output, part.draws);
+    return code;
+}
+
+/* An interrupted run leaves what was asked for, its file first: a checkpoint stands for draws that
+ * are safe.  Ends the writer. */
+static exit_code leave(sample_run *run, gbs_results_writer *writer)
+{
+    const sample_plan *plan = run->plan;
+    exit_code code = EXIT_FINE;
+    const bool part = writer && plan->keep_partial && run_kept(run) > 0;
+    if (part)
+        code = keep_part(run, writer);
+    else
+        gbs_results_abandon(writer);
+    if (code == EXIT_FINE)
+        code = checkpoint_write(run);
+    if (code != EXIT_FINE)
+        return code;
+    if (run->checkpoint)
+        say("%s: checkpoint after %" PRId64 " sweeps", plan->checkpoint,
+            gbs_sampler_next_sweep(run->sampler));
+    say("interrupted%s", part || run->checkpoint ? "" : ", nothing was written");
+    return EXIT_INTERRUPTED;
 }
 
 /* Samples into the file, or into memory, and says what came out. */
@@ -158,14 +221,20 @@ static exit_code perform(sample_run *run)
     if (code == EXIT_FINE && to_file)
         code = open_writer(run, &record, &writer);
     if (code == EXIT_FINE)
-        code = run_draw(run, writer, &kept);
+        code = checkpoint_open(run);
     if (code == EXIT_FINE)
-        code = record_finish(&record, run);
-    if (writer)
-        code = close_writer(writer, &record, code);
-    interrupt_release();
+        code = run_draw(run, writer, &kept);
     if (code == EXIT_INTERRUPTED)
-        say("interrupted, nothing was written");
+        code = leave(run, writer);
+    else if (code != EXIT_FINE)
+        gbs_results_abandon(writer);
+    else if (writer)
+        code = finish_writer(writer, &record, run);
+    else
+        code = record_finish(&record, run);
+    if (code == EXIT_FINE)
+        code = checkpoint_write(run);
+    interrupt_release();
     if (code == EXIT_FINE)
         code = print_result(run, &record, kept);
     record_free(&record);
@@ -192,14 +261,15 @@ exit_code verb_sample(int argc, char **argv)
                      .init = "overdispersed",
                      .stream = "native"};
     exit_code code;
-    if (!plan_parse(argc, argv, &p, &code))
-        return code;
-    sample_run run;
-    code = run_open(&run, &p);
-    if (code == EXIT_FINE) {
-        say_seed(&p);
-        code = perform(&run);
+    if (plan_parse(argc, argv, &p, &code)) {
+        sample_run run;
+        code = run_open(&run, &p);
+        if (code == EXIT_FINE) {
+            say_seed(&p);
+            code = perform(&run);
+        }
+        run_close(&run);
     }
-    run_close(&run);
+    plan_free(&p);
     return code;
 }

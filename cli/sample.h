@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "json.h"
 #include "load.h"
+#include "options.h"
 
 #include "io/results.h"
 
@@ -27,13 +28,29 @@ typedef struct sample_plan {
     bool force, quiet, json;
     const char *output; /* NULL: the summary goes to stdout */
     gbs_results_format format;
+    bool keep_partial;
+    const char *checkpoint; /* file; NULL for none */
+    int64_t every;          /* sweeps from one checkpoint to the next; 0: about a minute */
+    /* What --resume names, and where it begins; NULL and zeros for a run from the start. */
+    const char *resume;
+    void *resume_bytes;
+    size_t resume_size;
+    int64_t first_sweep, first_draw;
+    char card[32]; /* room for `stream` where it comes from the checkpoint */
 } sample_plan;
 
 /* Fills the plan from the command line; false if there is nothing more to do than to leave with
  * *code. */
 bool plan_parse(int argc, char **argv, sample_plan *plan, exit_code *code);
+void plan_free(sample_plan *plan);
 
-/* Sweeps of the library (draws, for exact): warm-up and kept ones. */
+/* --resume: reads the checkpoint and takes from it every option that is not given; one that is
+ * given and differs is an error. */
+exit_code plan_resume(const cli_command *command, sample_plan *plan);
+
+/* The sweep (for exact: draw) at which the run ends, counted from the start of its warm-up; and
+ * the sweeps it makes, which are fewer where it resumes. */
+int64_t plan_end(const sample_plan *plan);
 int64_t plan_sweeps(const sample_plan *plan);
 
 /* The objects of a run. */
@@ -45,15 +62,32 @@ typedef struct sample_run {
     model_facts facts;
     gbs_array noise, initial; /* the files of --stream given and --init */
     int64_t dim;
+    void *checkpoint; /* room for one; NULL where none is wanted */
+    size_t checkpoint_size;
+    double checkpoint_time; /* seconds, when the last was written */
 } sample_run;
 
 /* Reads, checks and builds everything; ended by run_close, whatever it returns. */
 exit_code run_open(sample_run *run, const sample_plan *plan);
 void run_close(sample_run *run);
 
+/* Draws that the run has completed so far, those before a resume not counted. */
+int64_t run_kept(const sample_run *run);
+
 /* Runs warm-up and draws.  With a writer each block of draws is written and forgotten; without,
- * *kept is [chains, draws, dim] of the plan's type, the caller's to free. */
+ * *kept is [chains, draws, dim] of the plan's type, the caller's to free.  After EXIT_INTERRUPTED
+ * the writer has run_kept draws if the plan keeps a part, else fewer. */
 exit_code run_draw(sample_run *run, gbs_results_writer *writer, void **kept);
+
+/* Checkpoints.  The first is written by open, so that a file which cannot be is known at once.
+ * All do nothing where the plan wants none. */
+exit_code checkpoint_open(sample_run *run);
+exit_code checkpoint_write(sample_run *run);
+exit_code checkpoint_if_due(sample_run *run);
+/* Sweeps to the next that is due; INT64_MAX where the clock decides. */
+int64_t checkpoint_distance(const sample_run *run);
+/* Puts the sampler where the plan's checkpoint was written. */
+exit_code checkpoint_restore(sample_run *run);
 
 /* The record of a run: attributes of the file at its start and at its end, and JSON. */
 typedef struct sample_record {

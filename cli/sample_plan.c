@@ -26,9 +26,20 @@ static const char *const orders[] = {"forward", "backward", "symmetric", NULL};
 static const char *const isas[] = {"auto", "scalar", "avx2", "avx512", NULL};
 static const char *const formats[] = {"npy", "nc", NULL};
 
+int64_t plan_end(const sample_plan *plan)
+{
+    return plan->warmup + (plan->first_draw + plan->draws) * plan->thin;
+}
+
 int64_t plan_sweeps(const sample_plan *plan)
 {
-    return plan->warmup + plan->draws * plan->thin;
+    return plan_end(plan) - plan->first_sweep;
+}
+
+void plan_free(sample_plan *plan)
+{
+    free(plan->resume_bytes);
+    plan->resume_bytes = NULL;
 }
 
 static exit_code check_exact(const cli_command *command)
@@ -136,35 +147,56 @@ static exit_code settle_format(const cli_command *command, sample_plan *plan, in
 
 static exit_code check_counts(const cli_command *command, const sample_plan *plan)
 {
-    if (plan->draws > (MOST_SWEEPS - plan->warmup) / plan->thin)
+    if (plan->draws > (MOST_SWEEPS - plan->warmup) / plan->thin - plan->first_draw)
         return usage_error(command,
                            "--warmup %" PRId64 " and --draws %" PRId64 " with --thin %" PRId64
                            " are more than 2^48 sweeps",
-                           plan->warmup, plan->draws, plan->thin);
+                           plan->warmup, plan->first_draw + plan->draws, plan->thin);
     return EXIT_FINE;
 }
 
 static exit_code settle_seed(const cli_command *command, sample_plan *plan)
 {
-    if (option_given(command, "--seed"))
+    if (option_given(command, "--seed") || plan->resume)
         return EXIT_FINE;
     if (getrandom(&plan->seed, sizeof plan->seed, 0) != (ssize_t)sizeof plan->seed)
         return complain(EXIT_FILE, "the system gives no seed; give one with --seed");
     return EXIT_FINE;
 }
 
+/* No output over an input, and no two outputs in one file; --checkpoint may go on in --resume's. */
 static exit_code check_files(const cli_command *command, const sample_plan *plan)
 {
     const char *const inputs[] = {
         plan->files.matrix, plan->files.mean, plan->files.info,
-        plan->files.offset, plan->noise,      plan->start == GBS_START_GIVEN ? plan->init : NULL};
-    return check_output(command, plan->output, inputs, sizeof inputs / sizeof *inputs);
+        plan->files.offset, plan->noise,      plan->start == GBS_START_GIVEN ? plan->init : NULL,
+        plan->resume,       plan->checkpoint};
+    enum { INPUTS = sizeof inputs / sizeof *inputs };
+    const exit_code code = check_output(command, "-o", plan->output, inputs, INPUTS);
+    if (code != EXIT_FINE || !plan->checkpoint)
+        return code;
+    if (plan->output && !strcmp(plan->output, plan->checkpoint))
+        return usage_error(command, "--checkpoint: '%s' is the file of -o", plan->checkpoint);
+    return check_output(command, "--checkpoint", plan->checkpoint, inputs, INPUTS - 2);
+}
+
+static exit_code check_checkpoint(const cli_command *command, const sample_plan *plan)
+{
+    if (option_given(command, "--every") && !plan->checkpoint)
+        return usage_error(command, "--every is that of --checkpoint, which is not given");
+    if (plan->keep_partial && !plan->output)
+        return usage_error(command, "--keep-partial keeps the file of -o, which is not given");
+    return EXIT_FINE;
 }
 
 static exit_code settle_plan(const cli_command *command, sample_plan *plan, int format)
 {
     exit_code code = check_location(command);
     parse_start(plan);
+    if (code == EXIT_FINE)
+        code = parse_stream(command, plan);
+    if (code == EXIT_FINE)
+        code = plan_resume(command, plan);
     if (code == EXIT_FINE && plan->method == GBS_METHOD_EXACT) {
         code = check_exact(command);
         plan->warmup = 0;
@@ -172,9 +204,9 @@ static exit_code settle_plan(const cli_command *command, sample_plan *plan, int 
     if (code == EXIT_FINE)
         code = check_counts(command, plan);
     if (code == EXIT_FINE)
-        code = parse_stream(command, plan);
-    if (code == EXIT_FINE)
         code = settle_format(command, plan, format);
+    if (code == EXIT_FINE)
+        code = check_checkpoint(command, plan);
     if (code == EXIT_FINE)
         code = check_files(command, plan);
     if (code == EXIT_FINE && !gbs_isa_available((gbs_isa)plan->isa))
@@ -241,6 +273,16 @@ bool plan_parse(int argc, char **argv, sample_plan *p, exit_code *code)
          "write the draws: .nc, as ArviZ reads it, or\n"
          ".npy [chain, draw, D]; without it the summary is printed",
          &p->output, OPTION_TEXT, .required = false},
+        {"--checkpoint", "FILE", "keep a checkpoint there, from which --resume goes on",
+         &p->checkpoint, OPTION_TEXT, .required = false},
+        {"--every", "N", "sweeps from one checkpoint to the next (default: about a\nminute)",
+         &p->every, OPTION_COUNT, .least = 1, .most = MOST_SWEEPS},
+        {"--resume", "FILE",
+         "go on from a checkpoint: --draws further ones, without\n"
+         "warm-up again; the run's options come from it",
+         &p->resume, OPTION_TEXT, .required = false},
+        {"--keep-partial", NULL, "if interrupted, leave a complete file of the draws so far",
+         &p->keep_partial, OPTION_FLAG, .required = false},
         {"--quiet", NULL, "no notices and no progress line", &p->quiet, OPTION_FLAG,
          .required = false},
         {"--json", NULL, "one JSON object on standard output", &p->json, OPTION_FLAG,

@@ -47,7 +47,7 @@ static void put_options(FILE *to, const sample_plan *plan)
     put_word(to, "--info", plan->files.info);
     put_word(to, "--offset", plan->files.offset);
     fprintf(to, " --chains %" PRId64, plan->chains);
-    if (gibbs)
+    if (gibbs && !plan->resume)
         fprintf(to, " --warmup %" PRId64, plan->warmup);
     fprintf(to, " --draws %" PRId64, plan->draws);
     if (gibbs)
@@ -58,9 +58,11 @@ static void put_options(FILE *to, const sample_plan *plan)
     if (gibbs) {
         fprintf(to, " --order %s", order_names[plan->order]);
         fprintf(to, " --omega %s", shortest(plan->omega, omega));
-        put_word(to, "--init", plan->init);
+        if (!plan->resume)
+            put_word(to, "--init", plan->init);
     }
     put_word(to, "--stream", plan->stream);
+    put_word(to, "--resume", plan->resume);
 }
 
 static void add(sample_record *record, gbs_attribute attribute)
@@ -91,8 +93,11 @@ exit_code record_make(sample_record *record, const sample_run *run)
     if (plan->method == GBS_METHOD_GIBBS) {
         add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("order", 0, order_names[plan->order]));
         add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_DOUBLE("omega", 0, plan->omega));
-        add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("init", 0, plan->init));
+        if (!plan->resume)
+            add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("init", 0, plan->init));
     }
+    if (plan->resume)
+        add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_INT64("first_draw", 0, plan->first_draw));
     add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("options", 0, record->options));
     return EXIT_FINE;
 }
@@ -147,7 +152,12 @@ json_t *record_json(const sample_record *record, const sample_run *run)
     if (object && plan->method == GBS_METHOD_GIBBS) {
         json_object_set_new(object, "order", json_string(order_names[plan->order]));
         json_object_set_new(object, "omega", json_number(plan->omega));
-        json_object_set_new(object, "init", json_text(plan->init));
+        if (!plan->resume)
+            json_object_set_new(object, "init", json_text(plan->init));
+    }
+    if (object && plan->resume) {
+        json_object_set_new(object, "resume", json_text(plan->resume));
+        json_object_set_new(object, "first_draw", json_integer(plan->first_draw));
     }
     if (object) {
         json_object_set_new(object, "file", plan->output ? json_text(plan->output) : json_null());

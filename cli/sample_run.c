@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Room for a block of draws: 32 MiB, or one draw of all chains where that is more. */
 enum { BLOCK_BYTES = 32 << 20 };
@@ -49,48 +50,86 @@ static exit_code block_open(block *b, const sample_run *run, const gbs_results_w
     return b->lp ? EXIT_FINE : EXIT_FILE;
 }
 
+int64_t run_kept(const sample_run *run)
+{
+    const sample_plan *plan = run->plan;
+    const int64_t swept = gbs_sampler_next_sweep(run->sampler) - plan->warmup;
+    return swept > 0 ? swept / plan->thin - plan->first_draw : 0;
+}
+
+/* After each slice: what the user may have waited for. */
+static exit_code look_up(sample_run *run, progress *p, int64_t sweeps)
+{
+    progress_add(p, sweeps);
+    const exit_code code = checkpoint_if_due(run);
+    return code == EXIT_FINE && interrupted() ? EXIT_INTERRUPTED : code;
+}
+
+/* The most sweeps that may pass unwatched. */
+static int64_t slice_of(const sample_run *run, const progress *p)
+{
+    const int64_t distance = checkpoint_distance(run);
+    return p->slice < distance ? p->slice : distance;
+}
+
 /* Sweeps that are not kept. */
 static exit_code advance(sample_run *run, int64_t sweeps, progress *p)
 {
-    while (sweeps > 0) {
-        const int64_t now = sweeps < p->slice ? sweeps : p->slice;
+    exit_code code = EXIT_FINE;
+    while (code == EXIT_FINE && sweeps > 0) {
+        const int64_t slice = slice_of(run, p), now = sweeps < slice ? sweeps : slice;
         const gbs_status status = gbs_sampler_run(run->sampler, now);
         if (status != GBS_OK)
             return complain_status(run->ctx, status);
         sweeps -= now;
-        progress_add(p, now);
-        if (interrupted())
-            return EXIT_INTERRUPTED;
+        code = look_up(run, p, now);
     }
-    return EXIT_FINE;
+    return code;
 }
 
-/* Fills a block with n draws. */
-static exit_code fill(sample_run *run, const block *b, int64_t n, progress *p)
+/* Sweeps of the draw in hand that are done. */
+static int64_t swept(const sample_run *run)
 {
     const sample_plan *plan = run->plan;
-    for (int64_t filled = 0; filled < n;) {
-        int64_t thin = plan->thin, now = p->slice / thin;
-        if (now < 1) { /* a slice is less than a draw: its sweeps but the last, in slices */
-            const exit_code code = advance(run, thin - 1, p);
+    return (gbs_sampler_next_sweep(run->sampler) - plan->warmup) % plan->thin;
+}
+
+/* Fills a block with n draws; *filled tells how many it has got, whatever the result.  A draw of
+ * more sweeps than a slice has is made of slices, and so is what is left of one that a checkpoint
+ * was written in. */
+static exit_code fill(sample_run *run, const block *b, int64_t n, progress *p, int64_t *filled)
+{
+    const sample_plan *plan = run->plan;
+    exit_code code = EXIT_FINE;
+    for (*filled = 0; code == EXIT_FINE && *filled < n;) {
+        int64_t thin = plan->thin, now = slice_of(run, p) / thin;
+        if (now < 1 || swept(run) > 0) {
+            code = advance(run, thin - 1 - swept(run), p);
             if (code != EXIT_FINE)
                 return code;
             thin = now = 1;
         }
-        now = now < n - filled ? now : n - filled;
-        const gbs_sink sink = {.out = (char *)b->x + (size_t)(filled * run->dim) * type_size(plan),
+        now = now < n - *filled ? now : n - *filled;
+        const gbs_sink sink = {.out = (char *)b->x + (size_t)(*filled * run->dim) * type_size(plan),
                                .chain_stride = n * run->dim,
                                .draw_stride = run->dim,
                                .site_stride = 1};
         const gbs_status status = gbs_sampler_sample(run->sampler, now, thin, &sink);
         if (status != GBS_OK)
             return complain_status(run->ctx, status);
-        filled += now;
-        progress_add(p, now * thin);
-        if (interrupted())
-            return EXIT_INTERRUPTED;
+        *filled += now;
+        code = look_up(run, p, now * thin);
     }
-    return EXIT_FINE;
+    return code;
+}
+
+/* Makes [chains, n, dim] of a block whose chains were given room for `room` draws. */
+static void close_ranks(const sample_run *run, const block *b, int64_t room, int64_t n)
+{
+    const size_t draw = (size_t)run->dim * type_size(run->plan);
+    for (int64_t c = 1; n < room && c < run->plan->chains; c++)
+        memmove((char *)b->x + (size_t)(c * n) * draw,
+                (const char *)b->x + (size_t)(c * room) * draw, (size_t)n * draw);
 }
 
 static exit_code write_block(sample_run *run, const block *b, gbs_results_writer *writer,
@@ -110,6 +149,21 @@ static exit_code write_block(sample_run *run, const block *b, gbs_results_writer
     return EXIT_FINE;
 }
 
+/* One block: n draws, or as many as there are when the run is interrupted, if they are to be
+ * kept. */
+static exit_code make_block(sample_run *run, const block *b, gbs_results_writer *writer,
+                            int64_t done, int64_t n, progress *p)
+{
+    int64_t filled;
+    exit_code code = fill(run, b, n, p, &filled);
+    const bool part = code == EXIT_INTERRUPTED && run->plan->keep_partial && filled > 0;
+    if (!writer || (code != EXIT_FINE && !part))
+        return code;
+    close_ranks(run, b, n, filled);
+    const exit_code written = write_block(run, b, writer, done, filled);
+    return written == EXIT_FINE ? code : written;
+}
+
 exit_code run_draw(sample_run *run, gbs_results_writer *writer, void **kept)
 {
     const sample_plan *plan = run->plan;
@@ -119,13 +173,11 @@ exit_code run_draw(sample_run *run, gbs_results_writer *writer, void **kept)
     exit_code code = block_open(&b, run, writer);
     progress_start(&p, plan_sweeps(plan), plan->quiet);
     if (code == EXIT_FINE)
-        code = advance(run, plan->warmup, &p);
+        code = advance(run, plan->warmup - plan->first_sweep, &p);
     for (int64_t done = 0; code == EXIT_FINE && done < plan->draws;) {
         const int64_t left = plan->draws - done;
         const int64_t n = left < b.capacity ? left : b.capacity;
-        code = fill(run, &b, n, &p);
-        if (code == EXIT_FINE && writer)
-            code = write_block(run, &b, writer, done, n);
+        code = make_block(run, &b, writer, done, n, &p);
         done += n;
     }
     progress_end(&p);

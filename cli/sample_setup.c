@@ -106,7 +106,7 @@ static exit_code load_noise(sample_run *run, gbs_stream_spec *stream)
     if (code != EXIT_FINE)
         return code;
     const int64_t needed =
-        plan_sweeps(plan) * (plan->order == GBS_ORDER_SYMMETRIC ? 2 : 1); /* < 2^50 */
+        plan_end(plan) * (plan->order == GBS_ORDER_SYMMETRIC ? 2 : 1); /* < 2^50 */
     if (a->axes != 3 || a->shape[0] < needed || a->shape[1] != run->dim ||
         a->shape[2] != plan->chains) {
         char shape[128];
@@ -131,7 +131,7 @@ static exit_code make_sampler(sample_run *run)
     spec.seed = plan->seed;
     spec.order = (gbs_order)plan->order;
     spec.omega = plan->omega;
-    spec.start = plan->start;
+    spec.start = plan->resume && plan->method == GBS_METHOD_GIBBS ? GBS_START_ZERO : plan->start;
     spec.stream.kind = plan->stream_kind;
     spec.stream.cuda_multiprocessors = plan->multiprocessors;
     spec.stream.cuda_threads_per_multiprocessor = plan->threads;
@@ -144,7 +144,7 @@ static exit_code make_sampler(sample_run *run)
     if (status == GBS_ERROR_MEMORY) /* the library counts chains in whole batches */
         return complain(EXIT_FILE, "--chains %" PRId64 ": %s", plan->chains,
                         gbs_context_message(run->ctx));
-    return status == GBS_OK ? EXIT_FINE : complain_status(run->ctx, status);
+    return status == GBS_OK ? checkpoint_restore(run) : complain_status(run->ctx, status);
 }
 
 exit_code run_open(sample_run *run, const sample_plan *plan)
@@ -171,4 +171,5 @@ void run_close(sample_run *run)
     model_facts_free(&run->facts);
     gbs_array_free(&run->noise);
     gbs_array_free(&run->initial);
+    free(run->checkpoint);
 }

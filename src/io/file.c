@@ -227,6 +227,24 @@ int gbs_output_write_at(const gbs_output *output, const void *from, size_t bytes
     return 0;
 }
 
+int gbs_output_read_at(const gbs_output *output, void *to, size_t bytes, int64_t offset)
+{
+    char *next = to;
+    while (bytes) {
+        ssize_t got = pread(fileno(output->stream), next, bytes, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            errno = got ? errno : EIO;
+            return -1;
+        }
+        next += got;
+        offset += got;
+        bytes -= (size_t)got;
+    }
+    return 0;
+}
+
 /* A directory that cannot be opened or synced (some file systems refuse) does not undo a
  * rename that has happened, so this has no result. */
 static void sync_directory(const char *path)

@@ -184,7 +184,7 @@ static int define_posterior(netcdf_writer *w, const gbs_results_spec *spec)
     if (!code)
         code = put_coordinate(w->posterior, "chain", spec->chains, spec->first_chain, &dim);
     if (!code)
-        code = put_coordinate(w->posterior, "draw", spec->draws, 0, &dim);
+        code = put_coordinate(w->posterior, "draw", spec->draws, spec->first_draw, &dim);
     if (!code)
         code = put_sites(w->posterior, spec, &dim);
     return code;
@@ -199,7 +199,7 @@ static int define_sample_stats(netcdf_writer *w, const gbs_results_spec *spec)
     if (!code)
         code = put_coordinate(w->stats, "chain", spec->chains, spec->first_chain, &dim);
     if (!code)
-        code = put_coordinate(w->stats, "draw", spec->draws, 0, &dim);
+        code = put_coordinate(w->stats, "draw", spec->draws, spec->first_draw, &dim);
     return code;
 }
 
@@ -245,6 +245,19 @@ static gbs_io_status write_draws(gbs_results_writer *writer, int64_t first, int6
                                        : nc_put_vara_double(w->posterior, w->x, start, count, x);
     if (!code)
         code = nc_put_vara_double(w->stats, w->lp, start, count, lp);
+    return code ? fail_write(writer, code, error) : GBS_IO_OK;
+}
+
+static gbs_io_status read_back(gbs_results_writer *writer, int64_t first, int64_t n, void *x,
+                               double *lp, gbs_io_error *error)
+{
+    const netcdf_writer *w = (const netcdf_writer *)writer;
+    const size_t start[] = {0, (size_t)first, 0};
+    const size_t count[] = {(size_t)writer->chains, (size_t)n, (size_t)writer->dim};
+    int code = writer->type == GBS_F32 ? nc_get_vara_float(w->posterior, w->x, start, count, x)
+                                       : nc_get_vara_double(w->posterior, w->x, start, count, x);
+    if (!code)
+        code = nc_get_vara_double(w->stats, w->lp, start, count, lp);
     return code ? fail_write(writer, code, error) : GBS_IO_OK;
 }
 
@@ -300,7 +313,7 @@ static int create_file(netcdf_writer *w, const gbs_results_spec *spec)
 gbs_io_status gbs_netcdf_results_create(gbs_results_writer *common, const gbs_results_spec *spec,
                                         gbs_results_writer **out, gbs_io_error *error)
 {
-    static const gbs_writer_ops ops = {write_draws, complete};
+    static const gbs_writer_ops ops = {write_draws, read_back, complete};
     gbs_netcdf_prepare();
     netcdf_writer *writer = malloc(sizeof *writer);
     if (!writer)

@@ -36,6 +36,22 @@ static gbs_io_status write_draws(gbs_results_writer *writer, int64_t first, int6
     return GBS_IO_OK;
 }
 
+static gbs_io_status read_back(gbs_results_writer *writer, int64_t first, int64_t n, void *x,
+                               double *lp, gbs_io_error *error)
+{
+    (void)lp;
+    const npy_writer *w = (const npy_writer *)writer;
+    int64_t width = writer->type == GBS_F32 ? 4 : 8;
+    size_t block = (size_t)(n * writer->dim * width);
+    for (int64_t chain = 0; chain < writer->chains; chain++) {
+        int64_t place = (chain * writer->draws + first) * writer->dim * width;
+        if (gbs_output_read_at(&writer->output, (char *)x + (size_t)chain * block, block,
+                               w->offset + place) != 0)
+            return fail_write(writer, error);
+    }
+    return GBS_IO_OK;
+}
+
 static gbs_io_status complete(gbs_results_writer *writer, const gbs_attribute *attributes,
                               int64_t attribute_count, gbs_io_error *error)
 {
@@ -46,7 +62,7 @@ static gbs_io_status complete(gbs_results_writer *writer, const gbs_attribute *a
 gbs_io_status gbs_npy_results_create(gbs_results_writer *common, gbs_results_writer **out,
                                      gbs_io_error *error)
 {
-    static const gbs_writer_ops ops = {write_draws, complete};
+    static const gbs_writer_ops ops = {write_draws, read_back, complete};
     unsigned char header[GBS_NPY_HEADER_BYTES];
     const int64_t shape[] = {common->chains, common->draws, common->dim};
     size_t bytes = gbs_npy_write_header(header, common->type, 3, shape);

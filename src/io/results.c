@@ -81,6 +81,31 @@ gbs_io_status gbs_results_write(gbs_results_writer *writer, int64_t first, int64
     return status;
 }
 
+/* Room for a block of draws that is copied. */
+enum { COPY_BYTES = 32 << 20 };
+
+gbs_io_status gbs_results_copy(gbs_results_writer *from, gbs_results_writer *to,
+                               gbs_io_error *error)
+{
+    const int64_t draw = from->chains * from->dim * (from->type == GBS_F32 ? 4 : 8);
+    const int64_t fit = COPY_BYTES / draw, block = fit < 1 ? 1 : fit;
+    const int64_t most = block < from->written ? block : from->written;
+    void *x = malloc((size_t)(most * draw));
+    double *lp = malloc((size_t)(most * from->chains) * sizeof *lp);
+    gbs_io_status status = GBS_IO_OK;
+    if (!x || !lp)
+        status = gbs_io_fail_memory(error, to->output.path, most, draw);
+    for (int64_t done = 0, n; !status && done < from->written; done += n) {
+        n = from->written - done < most ? from->written - done : most;
+        status = from->ops->read_back(from, done, n, x, lp, error);
+        if (!status)
+            status = gbs_results_write(to, done, n, x, lp, error);
+    }
+    free(lp);
+    free(x);
+    return status;
+}
+
 static gbs_io_status complete(gbs_results_writer *writer, const gbs_attribute *attributes,
                               int64_t attribute_count, gbs_io_error *error)
 {

@@ -74,7 +74,8 @@ typedef struct gbs_results_spec {
     gbs_results_format format;
     gbs_type type;              /* of x */
     int64_t chains, draws, dim; /* each >= 1; axes of length 1 stay */
-    int64_t first_chain;        /* coordinate of chain 0 */
+    int64_t first_chain;        /* coordinate of chain 0, and of draw 0 */
+    int64_t first_draw;
     /* What follows goes into netCDF only; .npy has no place for it. */
     char *const *names;           /* [dim] of the sites, the coordinate x_dim_0; NULL: 0, 1, ... */
     const double *location;       /* [dim] constant_data/location; NULL leaves it out */
@@ -101,6 +102,12 @@ gbs_io_status gbs_results_create(const char *path, const gbs_results_spec *spec,
  * Fails: WRITE; the writer is then good only for gbs_results_abandon. */
 gbs_io_status gbs_results_write(gbs_results_writer *writer, int64_t first, int64_t n, const void *x,
                                 const double *lp, gbs_io_error *error);
+
+/* Appends all draws that `from` has to `to`, a writer of as many draws and else the same shape; how
+ * a file that was begun for more draws becomes a complete one.  `from` is not changed.
+ * Fails: WRITE, MEMORY; both are then good only for gbs_results_abandon. */
+gbs_io_status gbs_results_copy(gbs_results_writer *from, gbs_results_writer *to,
+                               gbs_io_error *error);
 
 /* Adds attributes known only at the end (a generator's state), then makes the file appear
  * under its final name.  attributes may be NULL with a count of 0; ignored for .npy.

@@ -10,6 +10,10 @@ typedef struct gbs_writer_ops {
     /* Writes n draws; the bounds are checked already. */
     gbs_io_status (*write)(gbs_results_writer *writer, int64_t first, int64_t n, const void *x,
                            const double *lp, gbs_io_error *error);
+    /* Reads n written draws back: x [chains, n, dim], and lp [chains, n] where the format has it.
+     */
+    gbs_io_status (*read_back)(gbs_results_writer *writer, int64_t first, int64_t n, void *x,
+                               double *lp, gbs_io_error *error);
     /* Completes the temporary, so that it only needs gbs_output_commit. */
     gbs_io_status (*complete)(gbs_results_writer *writer, const gbs_attribute *attributes,
                               int64_t attribute_count, gbs_io_error *error);

@@ -1,0 +1,171 @@
+/* --resume: the options of the run that goes on come from its checkpoint.  Whoever gives one all
+ * the same means what he gives: where it differs, the run would be another one, and is refused. */
+#include "sample.h"
+
+#include "io/checkpoint_file.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const dtypes[] = {"f32", "f64"};
+static const char *const methods[] = {"gibbs", "exact"};
+static const char *const orders[] = {"forward", "backward", "symmetric", "permuted"};
+
+/* The message for an option that differs; text as it would be typed. */
+static exit_code differs(const sample_plan *plan, const char *option, const char *its,
+                         const char *given)
+{
+    return complain(EXIT_BAD_INPUT, "%s: is of a run with %s %s, %s was given", plan->resume,
+                    option, its, given);
+}
+
+static exit_code agree_choice(const cli_command *command, const sample_plan *plan,
+                              const char *option, const char *const *names, int its, int *value)
+{
+    if (option_given(command, option) && *value != its)
+        return differs(plan, option, names[its], names[*value]);
+    *value = its;
+    return EXIT_FINE;
+}
+
+static exit_code agree_count(const cli_command *command, const sample_plan *plan,
+                             const char *option, int64_t its, int64_t *value)
+{
+    char has[24], given[24];
+    snprintf(has, sizeof has, "%" PRId64, its);
+    snprintf(given, sizeof given, "%" PRId64, *value);
+    if (option_given(command, option) && *value != its)
+        return differs(plan, option, has, given);
+    *value = its;
+    return EXIT_FINE;
+}
+
+static exit_code agree_seed(const cli_command *command, sample_plan *plan, uint64_t its)
+{
+    char has[24], given[24];
+    snprintf(has, sizeof has, "%" PRIu64, its);
+    snprintf(given, sizeof given, "%" PRIu64, plan->seed);
+    if (option_given(command, "--seed") && plan->seed != its)
+        return differs(plan, "--seed", has, given);
+    plan->seed = its;
+    return EXIT_FINE;
+}
+
+static exit_code agree_omega(const cli_command *command, sample_plan *plan, double its)
+{
+    char has[32], given[32];
+    if (option_given(command, "--omega") && plan->omega != its)
+        return differs(plan, "--omega", shortest(its, has), shortest(plan->omega, given));
+    plan->omega = its;
+    return EXIT_FINE;
+}
+
+static exit_code agree_stream(const cli_command *command, sample_plan *plan,
+                              const gbs_checkpoint_info *info)
+{
+    static const char *const words[] = {"native", "given:FILE", "torch-cpu"};
+    if (info->stream == GBS_STREAM_TORCH_CUDA)
+        snprintf(plan->card, sizeof plan->card, "torch-cuda:%" PRId32 ":%" PRId32,
+                 info->cuda_multiprocessors, info->cuda_threads_per_multiprocessor);
+    else
+        snprintf(plan->card, sizeof plan->card, "%s", words[info->stream]);
+    if (option_given(command, "--stream")) {
+        const bool same = plan->stream_kind == info->stream &&
+                          plan->multiprocessors == info->cuda_multiprocessors &&
+                          plan->threads == info->cuda_threads_per_multiprocessor;
+        return same ? EXIT_FINE : differs(plan, "--stream", plan->card, plan->stream);
+    }
+    if (info->stream == GBS_STREAM_GIVEN)
+        return usage_error(command,
+                           "--resume: %s is of a run with --stream given:FILE, which "
+                           "must be given again",
+                           plan->resume);
+    plan->stream = plan->card;
+    plan->stream_kind = info->stream;
+    plan->multiprocessors = info->cuda_multiprocessors;
+    plan->threads = info->cuda_threads_per_multiprocessor;
+    return EXIT_FINE;
+}
+
+/* Where the run is: within its warm-up, or behind so many draws.  A checkpoint of another program
+ * may know of no draws; then all it did was warm-up. */
+static exit_code settle_position(const cli_command *command, sample_plan *plan,
+                                 const gbs_checkpoint_info *info)
+{
+    exit_code code = EXIT_FINE;
+    plan->first_sweep = info->next_sweep;
+    if (info->counts.thin == 0) {
+        plan->warmup = info->next_sweep;
+        return EXIT_FINE;
+    }
+    plan->warmup = info->counts.warmup;
+    code = agree_count(command, plan, "--thin", info->counts.thin, &plan->thin);
+    if (code == EXIT_FINE && plan->first_sweep > plan->warmup)
+        plan->first_draw = (plan->first_sweep - plan->warmup) / plan->thin;
+    return code;
+}
+
+static exit_code agree(const cli_command *command, sample_plan *plan,
+                       const gbs_checkpoint_info *info)
+{
+    if (info->order == GBS_ORDER_PERMUTED)
+        return complain(EXIT_BAD_INPUT,
+                        "%s: is of a run in a permuted order, which --order does "
+                        "not offer",
+                        plan->resume);
+    exit_code code =
+        agree_choice(command, plan, "--method", methods, (int)info->method, &plan->method);
+    if (code == EXIT_FINE)
+        code = agree_choice(command, plan, "--dtype", dtypes, (int)info->type, &plan->dtype);
+    if (code == EXIT_FINE)
+        code = agree_count(command, plan, "--chains", info->chains, &plan->chains);
+    if (code == EXIT_FINE)
+        code = agree_seed(command, plan, info->seed);
+    if (code == EXIT_FINE)
+        code = agree_choice(command, plan, "--order", orders, (int)info->order, &plan->order);
+    if (code == EXIT_FINE)
+        code = agree_omega(command, plan, info->omega);
+    if (code == EXIT_FINE)
+        code = agree_stream(command, plan, info);
+    if (code == EXIT_FINE)
+        code = settle_position(command, plan, info);
+    return code;
+}
+
+/* The library judges the bytes; it wants a context for its message. */
+static exit_code inspect(const sample_plan *plan, gbs_checkpoint_info *info)
+{
+    gbs_context *ctx = NULL;
+    if (gbs_context_create(NULL, &ctx) != GBS_OK)
+        return complain(EXIT_FILE, "no memory for a context");
+    const gbs_status status =
+        gbs_checkpoint_inspect(ctx, plan->resume_bytes, plan->resume_size, info);
+    exit_code code = EXIT_FINE;
+    if (status != GBS_OK)
+        code = complain(EXIT_BAD_INPUT, "%s: %s", plan->resume, gbs_context_message(ctx));
+    gbs_context_destroy(ctx);
+    return code;
+}
+
+exit_code plan_resume(const cli_command *command, sample_plan *plan)
+{
+    static const char *const refused[] = {"--warmup", "--init"};
+    gbs_checkpoint_info info;
+    gbs_io_error error;
+    if (!plan->resume)
+        return EXIT_FINE;
+    for (size_t k = 0; k < sizeof refused / sizeof *refused; k++)
+        if (option_given(command, refused[k]))
+            return usage_error(command,
+                               "%s has no meaning with --resume, which starts where the "
+                               "checkpoint was written",
+                               refused[k]);
+    const gbs_io_status status =
+        gbs_checkpoint_load(plan->resume, &plan->resume_bytes, &plan->resume_size, &error);
+    if (status != GBS_IO_OK)
+        return complain((exit_code)gbs_io_exit_code(status), "%s", error.message);
+    const exit_code code = inspect(plan, &info);
+    return code == EXIT_FINE ? agree(command, plan, &info) : code;
+}
