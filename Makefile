@@ -5,6 +5,9 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
+# Where gpu-bench writes its CSV, table and picture.
+OUT ?= bench/results
+
 # Says and installs what Debian packages are missing; `make INSTALL_PACKAGES=true` leaves that out.
 INSTALL_PACKAGES ?= tools/install_packages.sh
 
@@ -30,7 +33,8 @@ help:
 	@echo 'make test-install  install into a scratch folder and build programs against that copy'
 	@echo 'make test-python   compare with PyTorch and ArviZ in .venv (downloads them)'
 	@echo 'make test-cuda     build the CUDA library (needs nvcc) and test what needs no GPU'
-	@echo 'make gpu-test      all tests on this machine'"'"'s GPU; make gpu-bench: its speed'
+	@echo 'make gpu-test      all tests on this machine'"'"'s GPU'
+	@echo 'make gpu-bench     its speed, to OUT ($(OUT)); BENCH_OPTIONS=--quick for a first look'
 	@echo 'make test-all      all of the tests above, as .ci/run does'
 	@echo 'make coverage      line coverage of the tests; make lint: clang-format and clang-tidy'
 
@@ -79,7 +83,7 @@ gpu-test: gpu-build
 	@tools/test_gpu.sh build/cuda
 
 gpu-bench: gpu-build
-	@build/cuda/tests/gpu/bench_gpu_quick
+	@tools/gpu_package.sh build/cuda python3 bench/gpu_bench.py --out '$(OUT)' $(BENCH_OPTIONS)
 
 test-all:
 	@.ci/run
