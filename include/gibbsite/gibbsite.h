@@ -3,7 +3,7 @@
  * This header is the whole C interface, and is meant to be read from top to bottom:
  *
  *   1. statuses       every call that can fail returns one; the context holds the words
- *   2. context        allocator, instruction set, threads, last error message
+ *   2. context        allocator, instruction set, threads, backend, last error message
  *   3. model          a precision matrix and a location, checked, copied and frozen
  *   4. streams        where the normals come from
  *   5. sampler        B chains over one model: run, read, sample
@@ -110,20 +110,39 @@ typedef struct gbs_allocator {
     void *user;
 } gbs_allocator;
 
+/* Where samplers keep their chains and run; the draws of the native stream are the same. */
+typedef enum gbs_backend {
+    GBS_BACKEND_CPU = 0,
+    GBS_BACKEND_CUDA = 1 /* an NVIDIA GPU, by libgibbsite_cuda, which is loaded when asked for */
+} gbs_backend;
+
+GBS_API const char *gbs_backend_name(gbs_backend backend); /* "cpu", "cuda" */
+
 typedef struct gbs_context_options {
     gbs_allocator allocator; /* all NULL: malloc and free */
     gbs_isa isa;             /* default AUTO */
     int32_t threads;         /* that a call may run on, the caller's among them, at most 1024;
                                 default 1; 0: as many as there are processors for this process */
+    gbs_backend backend;     /* default CPU */
+    /* CUDA: which GPU; where the library is (NULL: the path in GIBBSITE_CUDA_LIBRARY, else beside
+     * this library, else where the system looks); hooks for memory on the GPU (all NULL:
+     * cudaMalloc and cudaFree), called with that GPU as the current device. */
+    int32_t cuda_device;
+    const char *cuda_library;
+    gbs_allocator cuda_memory;
+    /* Where create says why it failed, since there is no context to ask then; may be NULL. */
+    char *message;
+    size_t message_bytes;
 } gbs_context_options;
 
 typedef struct gbs_context gbs_context;
 
 GBS_API gbs_context_options gbs_context_options_default(void);
 
-/* Makes a context: allocator, chosen instruction set, room for the last error message.
+/* Makes a context: allocator, chosen instruction set and backend, room for the last error message.
  * Owns: *out is the caller's, ended by gbs_context_destroy.  options may be NULL.
- * Fails: ARGUMENT, MEMORY, UNAVAILABLE (the instruction set asked for); *out is then NULL.
+ * Fails: ARGUMENT, MEMORY, UNAVAILABLE (the instruction set asked for; the CUDA library, a driver
+ * or a GPU); *out is then NULL.
  * Threads: use a context from one thread at a time; two threads may use two contexts.  Sampling
  * with it runs on `threads` threads of its own making, the caller's among them, which start with
  * the first call that has work for them and end with the context; the draws are the same for any
@@ -144,6 +163,7 @@ GBS_API int32_t gbs_context_threads(const gbs_context *ctx);
 
 /* The instruction set that samplers of this context run on; never AUTO. */
 GBS_API gbs_isa gbs_context_isa(const gbs_context *ctx);
+GBS_API gbs_backend gbs_context_backend(const gbs_context *ctx);
 
 /* ------------------------------------------------------------------ 3. model */
 
@@ -309,9 +329,8 @@ GBS_API gbs_sampler_spec gbs_sampler_spec_default(void);
  * Owns: *out is the caller's; it keeps a reference to the model and uses ctx (allocator and
  * message) until destroyed.
  * Fails: ARGUMENT, MEMORY, LIMIT (sites, chains or sweeps beyond the stream), NOT_FINITE (given
- * noise, or a
- * coefficient, or a start or draw about the mean, does not fit in T: the message names the
- * site), STATE (torch_state).
+ * noise, or a coefficient, or a start or draw about the mean, does not fit in T: the message names
+ * the site), STATE (torch_state), UNAVAILABLE (the GPU failed).
  * Threads: one thread at a time per sampler; samplers of one model may run in parallel, each
  * with its own context. */
 GBS_API gbs_status gbs_sampler_create(gbs_context *ctx, gbs_model *model,
@@ -320,11 +339,13 @@ GBS_API gbs_status gbs_sampler_create(gbs_context *ctx, gbs_model *model,
 GBS_API void gbs_sampler_destroy(gbs_sampler *sampler); /* accepts NULL */
 
 /* Advances every chain by `sweeps` sweeps (EXACT: draws).  Allocates nothing.
- * Fails: ARGUMENT, EXHAUSTED, LIMIT; the chains are then where they were. */
+ * Fails: ARGUMENT, EXHAUSTED, LIMIT; the chains are then where they were.  UNAVAILABLE: the GPU
+ * failed, and the chains may be lost. */
 GBS_API gbs_status gbs_sampler_run(gbs_sampler *sampler, int64_t sweeps);
 
 /* Reads or replaces the chains' state.  Shape: x [B, D] of type T.
- * Fails (set): NOT_FINITE, naming chain and site; the state is then as it was. */
+ * Fails (set): NOT_FINITE, naming chain and site; the state is then as it was.  Both: UNAVAILABLE
+ * (the GPU failed). */
 GBS_API gbs_status gbs_sampler_get_state(const gbs_sampler *sampler, void *x);
 GBS_API gbs_status gbs_sampler_set_state(gbs_sampler *sampler, const void *x);
 
@@ -364,7 +385,9 @@ GBS_API gbs_status gbs_sampler_sample(gbs_sampler *sampler, int64_t draws, int64
 
 /* ------------------------------------------------------------------ 6. moments */
 
-/* Means and variances per chain and site by Welford's recurrence, in double. */
+/* Means and variances per chain and site by Welford's recurrence, in double.  Made by a CUDA
+ * context they are kept on its GPU, for samplers there, and fetched when they are read; should
+ * that fail, mean and m2 are NULL and the merged figures NaN. */
 GBS_API gbs_status gbs_moments_create(gbs_context *ctx, int64_t chains, int64_t dim,
                                       gbs_moments **out);
 GBS_API void gbs_moments_destroy(gbs_moments *moments); /* accepts NULL */

@@ -33,7 +33,12 @@ class Allocator(c.Structure):
 
 
 class ContextOptions(c.Structure):
-    _fields_ = [("allocator", Allocator), ("isa", c.c_int), ("threads", c.c_int32)]
+    _fields_ = [
+        ("allocator", Allocator), ("isa", c.c_int), ("threads", c.c_int32),
+        ("backend", c.c_int),
+        ("cuda_device", c.c_int32), ("cuda_library", c.c_char_p), ("cuda_memory", Allocator),
+        ("message", c.c_char_p), ("message_bytes", c.c_size_t),
+    ]
 
 
 class ModelSpec(c.Structure):

@@ -1,9 +1,10 @@
-/* The context: allocator, chosen instruction set, threads, last message.  Also the floating-point
- * environment that draws are computed in. */
+/* The context: allocator, chosen instruction set, threads and backend, last message.  Also the
+ * floating-point environment that draws are computed in. */
 #include "core/internal.h"
 #include "core/cpu.h"
 #include "core/pool.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static void *default_allocate(size_t bytes, void *user)
@@ -20,43 +21,98 @@ static void default_release(void *memory, void *user)
 
 gbs_context_options gbs_context_options_default(void)
 {
-    const gbs_context_options options = {{NULL, NULL, NULL}, GBS_ISA_AUTO, 1};
+    const gbs_context_options options = {
+        .isa = GBS_ISA_AUTO, .threads = 1, .backend = GBS_BACKEND_CPU};
     return options;
+}
+
+const char *gbs_backend_name(gbs_backend backend)
+{
+    return backend == GBS_BACKEND_CPU ? "cpu" : backend == GBS_BACKEND_CUDA ? "cuda" : "unknown";
+}
+
+static gbs_status refuse(gbs_device_message message, gbs_status status, const char *text)
+{
+    if (message.bytes > 0)
+        snprintf(message.text, message.bytes, "%s", text);
+    return status;
+}
+
+/* Hooks come in pairs. */
+static int half_given(const gbs_allocator *allocator)
+{
+    return (allocator->allocate == NULL) != (allocator->release == NULL);
+}
+
+static gbs_status check(gbs_context_options *chosen, gbs_device_message message)
+{
+    if (half_given(&chosen->allocator) || half_given(&chosen->cuda_memory))
+        return refuse(
+            message, GBS_ERROR_ARGUMENT,
+            "allocator, cuda_memory: allocate and release must both be given, or neither");
+    if (chosen->threads < 0 || chosen->threads > GBS_THREADS_MAX)
+        return refuse(message, GBS_ERROR_ARGUMENT, "threads: not in 0 .. 1024");
+    if (chosen->isa < GBS_ISA_AUTO || chosen->isa > GBS_ISA_AVX512)
+        return refuse(message, GBS_ERROR_ARGUMENT, "isa: not known");
+    if (chosen->backend != GBS_BACKEND_CPU && chosen->backend != GBS_BACKEND_CUDA)
+        return refuse(message, GBS_ERROR_ARGUMENT, "backend: not known");
+    if (chosen->threads == 0)
+        chosen->threads = gbs_cpu_processors();
+    if (chosen->isa == GBS_ISA_AUTO)
+        chosen->isa = gbs_cpu_widest();
+    else if (!gbs_isa_available(chosen->isa))
+        return refuse(message, GBS_ERROR_UNAVAILABLE,
+                      "isa: this machine or build does not have it");
+    if (chosen->allocator.allocate == NULL) {
+        chosen->allocator.allocate = default_allocate;
+        chosen->allocator.release = default_release;
+    }
+    return GBS_OK;
+}
+
+static gbs_status open_device(gbs_context *ctx, const gbs_context_options *options,
+                              gbs_device_message message)
+{
+    const gbs_device_functions *functions;
+    const gbs_allocator *const memory =
+        options->cuda_memory.allocate != NULL ? &options->cuda_memory : NULL;
+    gbs_status status = gbs_device_load(options, &functions, message);
+    if (status == GBS_OK)
+        status =
+            functions->open(options->cuda_device, &ctx->allocator, memory, &ctx->device, message);
+    if (status != GBS_OK)
+        return status;
+    ctx->device_functions = functions;
+    ctx->device_ordinal = options->cuda_device;
+    return GBS_OK;
 }
 
 gbs_status gbs_context_create(const gbs_context_options *options, gbs_context **out)
 {
-    if (out == NULL)
-        return GBS_ERROR_ARGUMENT;
-    *out = NULL;
     gbs_context_options chosen = options != NULL ? *options : gbs_context_options_default();
-    if ((chosen.allocator.allocate == NULL) != (chosen.allocator.release == NULL))
-        return GBS_ERROR_ARGUMENT;
-    if (chosen.allocator.allocate == NULL) {
-        chosen.allocator.allocate = default_allocate;
-        chosen.allocator.release = default_release;
-    }
-    if (chosen.threads < 0 || chosen.threads > GBS_THREADS_MAX)
-        return GBS_ERROR_ARGUMENT;
-    if (chosen.threads == 0)
-        chosen.threads = gbs_cpu_processors();
-    if (chosen.isa < GBS_ISA_AUTO || chosen.isa > GBS_ISA_AVX512)
-        return GBS_ERROR_ARGUMENT;
-    if (chosen.isa == GBS_ISA_AUTO)
-        chosen.isa = gbs_cpu_widest();
-    else if (!gbs_isa_available(chosen.isa))
-        return GBS_ERROR_UNAVAILABLE;
+    const gbs_device_message message = {chosen.message,
+                                        chosen.message != NULL ? chosen.message_bytes : 0};
+    if (out == NULL)
+        return refuse(message, GBS_ERROR_ARGUMENT, "out: NULL");
+    *out = NULL;
+    gbs_status status = check(&chosen, message);
+    if (status != GBS_OK)
+        return status;
     gbs_context *const ctx = gbs_memory_take(&chosen.allocator, 1, sizeof *ctx);
     if (ctx == NULL)
-        return GBS_ERROR_MEMORY;
+        return refuse(message, GBS_ERROR_MEMORY, "context: no memory");
     ctx->allocator = chosen.allocator;
     ctx->isa = chosen.isa;
     if (chosen.threads > 1) {
         ctx->pool = gbs_pool_create(&ctx->allocator, chosen.threads);
-        if (ctx->pool == NULL) {
-            gbs_context_destroy(ctx);
-            return GBS_ERROR_MEMORY;
-        }
+        if (ctx->pool == NULL)
+            status = refuse(message, GBS_ERROR_MEMORY, "threads: no memory");
+    }
+    if (status == GBS_OK && chosen.backend == GBS_BACKEND_CUDA)
+        status = open_device(ctx, &chosen, message);
+    if (status != GBS_OK) {
+        gbs_context_destroy(ctx);
+        return status;
     }
     *out = ctx;
     return GBS_OK;
@@ -68,6 +124,8 @@ void gbs_context_destroy(gbs_context *ctx)
         return;
     const gbs_allocator allocator = ctx->allocator;
     gbs_pool_destroy(&allocator, ctx->pool);
+    if (ctx->device_functions != NULL)
+        ctx->device_functions->close(ctx->device);
     gbs_memory_give(&allocator, ctx);
 }
 
@@ -84,6 +142,11 @@ gbs_isa gbs_context_isa(const gbs_context *ctx)
 int32_t gbs_context_threads(const gbs_context *ctx)
 {
     return ctx != NULL ? gbs_pool_threads(ctx->pool) : 0;
+}
+
+gbs_backend gbs_context_backend(const gbs_context *ctx)
+{
+    return ctx != NULL && ctx->device_functions != NULL ? GBS_BACKEND_CUDA : GBS_BACKEND_CPU;
 }
 
 void gbs_float_enter(fenv_t *saved)

@@ -3,6 +3,7 @@
 #ifndef GBS_CORE_INTERNAL_H
 #define GBS_CORE_INTERNAL_H
 
+#include "core/device.h"
 #include "gibbsite/gibbsite.h"
 
 #include <fenv.h>
@@ -20,6 +21,10 @@ struct gbs_context {
     gbs_allocator allocator; /* never NULL inside */
     gbs_isa isa;             /* never AUTO */
     gbs_pool *pool;          /* NULL: the caller's thread alone */
+    /* Both NULL on the CPU. */
+    const gbs_device_functions *device_functions;
+    gbs_device *device;
+    int32_t device_ordinal;
     char message[GBS_MESSAGE_BYTES];
 };
 

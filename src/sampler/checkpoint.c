@@ -228,7 +228,7 @@ gbs_status gbs_checkpoint_write(const gbs_sampler *sampler, const gbs_moments *m
                                 const gbs_checkpoint_counts *counts, void *to, size_t bytes)
 {
     size_t needed;
-    const gbs_status status = gbs_checkpoint_size(sampler, moments, &needed);
+    gbs_status status = gbs_checkpoint_size(sampler, moments, &needed);
     if (status != GBS_OK)
         return status;
     if (to == NULL || bytes != needed)
@@ -251,10 +251,15 @@ gbs_status gbs_checkpoint_write(const gbs_sampler *sampler, const gbs_moments *m
         gbs_torch_cpu_get_state(sampler->torch_cpu, base + at.torch);
     if (sampler->stream.kind == GBS_STREAM_TORCH_CUDA)
         gbs_torch_cuda_get_state(&sampler->torch_cuda, base + at.torch);
-    gbs_state_gather(sampler, base + at.state, sampler->dim, 1);
+    status = gbs_sampler_get_state(sampler, base + at.state);
+    if (status != GBS_OK)
+        return status;
     store_numbers(base + at.state, base + at.state, sampler->chains * sampler->dim,
                   (int)gbs_type_size(sampler->type));
     if (moments != NULL) {
+        if (gbs_moments_mean(moments) == NULL) /* fetched here where they are on a device */
+            return gbs_fail(sampler->ctx, GBS_ERROR_UNAVAILABLE,
+                            "moments: they could not be fetched from the GPU");
         store_numbers(base + at.mean, moments->mean, at.moments, 8);
         store_numbers(base + at.m2, moments->m2, at.moments, 8);
     }
@@ -446,15 +451,17 @@ gbs_status gbs_checkpoint_read(gbs_sampler *sampler, gbs_moments *moments, const
                              sampler->chains, sampler->dim);
     if (status == GBS_OK)
         status = restore_generator(sampler, base + at.torch);
+    if (status == GBS_OK)
+        status = gbs_sampler_set_state(sampler, sampler->staging);
     if (status != GBS_OK)
         return status;
-    gbs_state_scatter(sampler, sampler->staging, sampler->dim, 1);
     sampler->first_sweep = (int64_t)h.word[HEAD_FIRST_SWEEP];
     sampler->done = (int64_t)h.word[HEAD_DONE];
     if (moments != NULL) {
         load_numbers(moments->mean, base + at.mean, at.moments, 8);
         load_numbers(moments->m2, base + at.m2, at.moments, 8);
         moments->count = (int64_t)h.word[HEAD_MOMENTS];
+        moments->newer_on_device = 0;
     }
     return GBS_OK;
 }

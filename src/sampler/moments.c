@@ -21,9 +21,19 @@ gbs_status gbs_moments_create(gbs_context *ctx, int64_t chains, int64_t dim, gbs
     moments->dim = dim;
     moments->mean = gbs_memory_take(&ctx->allocator, chains * dim, sizeof(double));
     moments->m2 = gbs_memory_take(&ctx->allocator, chains * dim, sizeof(double));
-    if (moments->mean == NULL || moments->m2 == NULL) {
+    gbs_status status = GBS_OK;
+    if (moments->mean == NULL || moments->m2 == NULL)
+        status = gbs_fail_memory(ctx, "moments", chains * dim, sizeof(double));
+    if (status == GBS_OK && ctx->device != NULL) {
+        moments->device_functions = ctx->device_functions;
+        moments->device_ordinal = ctx->device_ordinal;
+        status = ctx->device_functions->moments_create(
+            ctx->device, chains, dim, &moments->device,
+            (gbs_device_message){ctx->message, sizeof ctx->message});
+    }
+    if (status != GBS_OK) {
         gbs_moments_destroy(moments);
-        return gbs_fail_memory(ctx, "moments", chains * dim, sizeof(double));
+        return status;
     }
     *out = moments;
     return GBS_OK;
@@ -34,9 +44,39 @@ void gbs_moments_destroy(gbs_moments *moments)
     if (moments == NULL)
         return;
     const gbs_allocator allocator = moments->allocator;
+    if (moments->device != NULL)
+        moments->device_functions->moments_destroy(moments->device);
     gbs_memory_give(&allocator, moments->mean);
     gbs_memory_give(&allocator, moments->m2);
     gbs_memory_give(&allocator, moments);
+}
+
+gbs_status gbs_moments_to_host(gbs_moments *moments, gbs_device_message message)
+{
+    gbs_status status = GBS_OK;
+    if (moments->newer_on_device)
+        status = moments->device_functions->moments_get(moments->device, moments->mean, moments->m2,
+                                                        message);
+    if (status == GBS_OK)
+        moments->newer_on_device = 0;
+    return status;
+}
+
+gbs_status gbs_moments_to_device(gbs_moments *moments, gbs_device_message message)
+{
+    gbs_status status = GBS_OK;
+    if (!moments->newer_on_device)
+        status = moments->device_functions->moments_put(moments->device, moments->mean, moments->m2,
+                                                        message);
+    if (status == GBS_OK)
+        moments->newer_on_device = 1;
+    return status;
+}
+
+/* For readers, who see the same numbers whether they have been fetched before or not. */
+static int fetched(const gbs_moments *moments)
+{
+    return gbs_moments_to_host((gbs_moments *)moments, (gbs_device_message){NULL, 0}) == GBS_OK;
 }
 
 int64_t gbs_moments_count(const gbs_moments *moments)
@@ -46,22 +86,23 @@ int64_t gbs_moments_count(const gbs_moments *moments)
 
 const double *gbs_moments_mean(const gbs_moments *moments)
 {
-    return moments->mean;
+    return fetched(moments) ? moments->mean : NULL;
 }
 
 const double *gbs_moments_m2(const gbs_moments *moments)
 {
-    return moments->m2;
+    return fetched(moments) ? moments->m2 : NULL;
 }
 
 void gbs_moments_merged(const gbs_moments *moments, double *mean, double *variance)
 {
-    const double each = (double)moments->count;
+    const int64_t count = fetched(moments) ? moments->count : 0;
+    const double each = (double)count;
     fenv_t saved;
     gbs_float_enter(&saved);
     for (int64_t i = 0; i < moments->dim; ++i) {
         double n = each, m = moments->mean[i], m2 = moments->m2[i];
-        for (int64_t c = 1; c < moments->chains && moments->count > 0; ++c) {
+        for (int64_t c = 1; c < moments->chains && count > 0; ++c) {
             const int64_t at = c * moments->dim + i;
             const double delta = moments->mean[at] - m, total = n + each;
             m += delta * each / total;
@@ -69,7 +110,7 @@ void gbs_moments_merged(const gbs_moments *moments, double *mean, double *varian
             n = total;
         }
         if (mean != NULL)
-            mean[i] = moments->count > 0 ? m : NAN;
+            mean[i] = count > 0 ? m : NAN;
         if (variance != NULL)
             variance[i] = n > 1 ? m2 / (n - 1) : NAN;
     }

@@ -162,7 +162,7 @@ gbs_status gbs_plan_order(gbs_sampler *sampler, const gbs_sampler_spec *spec)
 
 /* ---- coefficients ---- */
 
-static gbs_rows rows_of(const gbs_sampler *sampler, double omega)
+gbs_rows gbs_plan_rows(const gbs_sampler *sampler, double omega)
 {
     const gbs_model *const model = sampler->model;
     const int solving = sampler->method == GBS_METHOD_EXACT;
@@ -260,7 +260,7 @@ static gbs_status plan_passes(gbs_sampler *sampler, const gbs_rows *rows, void *
 gbs_status gbs_plan_coefficients(gbs_sampler *sampler, double omega)
 {
     const size_t size = gbs_type_size(sampler->type);
-    const gbs_rows rows = rows_of(sampler, omega);
+    const gbs_rows rows = gbs_plan_rows(sampler, omega);
     const int64_t scratch_rows = gbs_kernels_most_rows(sampler->kernels, sampler->type);
     void *const scratch =
         gbs_memory_take(&sampler->ctx->allocator, scratch_rows * sampler->dim, size);
@@ -270,7 +270,7 @@ gbs_status gbs_plan_coefficients(gbs_sampler *sampler, double omega)
     gbs_status status = GBS_OK;
     for (int64_t i = 0; i < sampler->dim && status == GBS_OK; ++i)
         status = check_row(sampler, &rows, i, scratch);
-    if (status == GBS_OK)
+    if (status == GBS_OK && sampler->ctx->device == NULL)
         status = plan_passes(sampler, &rows, scratch);
     gbs_memory_give(&sampler->ctx->allocator, scratch);
     return status;

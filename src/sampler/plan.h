@@ -3,11 +3,15 @@
 #ifndef GBS_SAMPLER_PLAN_H
 #define GBS_SAMPLER_PLAN_H
 
+#include "sampler/rows.h"
 #include "sampler/sampler_internal.h"
 
 gbs_status gbs_plan_check(gbs_context *ctx, int64_t dim, const gbs_sampler_spec *spec);
 gbs_status gbs_plan_order(gbs_sampler *sampler, const gbs_sampler_spec *spec);
 gbs_status gbs_plan_coefficients(gbs_sampler *sampler, double omega);
+
+/* Where the coefficients' rows come from. */
+gbs_rows gbs_plan_rows(const gbs_sampler *sampler, double omega);
 
 /* x [rows, dim] all finite, else NOT_FINITE naming chain and site. */
 gbs_status gbs_state_check(gbs_context *ctx, const char *what, gbs_type type, const void *x,

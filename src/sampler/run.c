@@ -2,6 +2,7 @@
  * stays in cache, and blocks are shared out among the context's threads; only torch's CPU
  * generator, one sequence over all chains, forces sweep by sweep. */
 #include "core/pool.h"
+#include "sampler/on_device.h"
 #include "sampler/sampler_internal.h"
 
 /* What a call does with every block: `draws` times `thin` sweeps, then the state is kept. */
@@ -126,15 +127,18 @@ gbs_status gbs_sampler_run(gbs_sampler *sampler, int64_t sweeps)
     if (sweeps < 0)
         return gbs_fail(sampler->ctx, GBS_ERROR_ARGUMENT, "sweeps: %lld is negative",
                         (long long)sweeps);
-    const gbs_status status = gbs_noise_check(sampler, sweeps);
+    gbs_status status = gbs_noise_check(sampler, sweeps);
     if (status != GBS_OK)
         return status;
     run_job job = {.sampler = sampler, .draws = 1, .thin = sweeps};
     fenv_t saved;
     gbs_float_enter(&saved);
-    advance(&job);
+    if (sampler->on_device != NULL)
+        status = gbs_on_device_run(sampler, sweeps);
+    else
+        advance(&job);
     gbs_float_leave(&saved);
-    return GBS_OK;
+    return status;
 }
 
 static gbs_status check_sink(const gbs_sampler *sampler, int64_t draws, int64_t thin,
@@ -195,9 +199,16 @@ gbs_status gbs_sampler_sample(gbs_sampler *sampler, int64_t draws, int64_t thin,
         to->chain_stride = draws * sampler->dim;
     }
     job.moments_before = to->moments != NULL ? to->moments->count : 0;
+    if (to->moments != NULL && sampler->on_device == NULL)
+        status = gbs_moments_to_host(
+            to->moments, (gbs_device_message){sampler->ctx->message, GBS_MESSAGE_BYTES});
+    if (status != GBS_OK)
+        return status;
     fenv_t saved;
     gbs_float_enter(&saved);
-    if (to->callback != NULL) {
+    if (sampler->on_device != NULL) {
+        status = gbs_on_device_sample(sampler, draws, thin, to, &saved);
+    } else if (to->callback != NULL) {
         status = sample_with_callback(&job, draws, &saved);
     } else {
         advance(&job);

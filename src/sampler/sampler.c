@@ -1,5 +1,6 @@
 /* The sampler: made from a plan, and read.  run.c runs it. */
 #include "sampler/sampler_internal.h"
+#include "sampler/on_device.h"
 #include "sampler/plan.h"
 #include "core/pool.h"
 
@@ -164,6 +165,8 @@ static gbs_status plan(gbs_sampler *sampler, const gbs_sampler_spec *spec)
         status = start_stream(sampler);
     if (status == GBS_OK)
         status = start_chains(sampler, spec);
+    if (status == GBS_OK && sampler->ctx->device != NULL)
+        status = gbs_on_device_start(sampler);
     return status;
 }
 
@@ -243,6 +246,7 @@ void gbs_sampler_destroy(gbs_sampler *sampler)
     if (sampler == NULL)
         return;
     const gbs_allocator *const allocator = &sampler->ctx->allocator;
+    gbs_on_device_end(sampler);
     for (int half = 0; half < 2; ++half) {
         gbs_memory_give(allocator, sampler->pass[half].site);
         gbs_memory_give(allocator, sampler->pass[half].wide_panels);
@@ -265,6 +269,8 @@ gbs_status gbs_sampler_get_state(const gbs_sampler *sampler, void *x)
         return GBS_ERROR_ARGUMENT;
     if (x == NULL)
         return gbs_fail(sampler->ctx, GBS_ERROR_ARGUMENT, "x: NULL");
+    if (sampler->on_device != NULL)
+        return gbs_on_device_get_state(sampler, x);
     gbs_state_gather(sampler, x, sampler->dim, 1);
     return GBS_OK;
 }
@@ -277,6 +283,8 @@ gbs_status gbs_sampler_set_state(gbs_sampler *sampler, const void *x)
         return gbs_fail(sampler->ctx, GBS_ERROR_ARGUMENT, "x: NULL");
     const gbs_status status =
         gbs_state_check(sampler->ctx, "x", sampler->type, x, sampler->chains, sampler->dim);
+    if (status == GBS_OK && sampler->on_device != NULL)
+        return gbs_on_device_set_state(sampler, x);
     if (status == GBS_OK)
         gbs_state_scatter(sampler, x, sampler->dim, 1);
     return status;
@@ -308,5 +316,7 @@ gbs_status gbs_sampler_get_torch_state(const gbs_sampler *sampler, void *state, 
 
 const char *gbs_sampler_kernel(const gbs_sampler *sampler)
 {
+    if (sampler->on_device != NULL)
+        return gbs_on_device_kernel(sampler);
     return sampler->kernels->sweep_name[sampler->type];
 }

@@ -6,6 +6,8 @@
 #include "model/model.h"
 #include "rng/torch_stream.h"
 
+#include <math.h>
+
 /* One direction through the sites: a sweep makes one pass, a symmetric one two. */
 typedef struct gbs_pass_plan {
     int64_t *site;     /* [D] site at each place of this pass */
@@ -21,6 +23,8 @@ typedef struct gbs_block {
     int wide;
 } gbs_block;
 
+struct gbs_on_device;
+
 struct gbs_sampler {
     gbs_context *ctx;
     gbs_model *model; /* one reference is ours */
@@ -31,6 +35,8 @@ struct gbs_sampler {
     gbs_order order;
     double omega;
     int relaxed; /* omega is not 1 */
+
+    struct gbs_on_device *on_device; /* NULL on the CPU; else it holds the chains, not `state` */
 
     const gbs_kernels *kernels;
     int64_t blocks, wide_blocks;
@@ -109,6 +115,23 @@ struct gbs_moments {
     gbs_allocator allocator;
     int64_t chains, dim, count;
     double *mean, *m2; /* [B, D] */
+    /* Made by a context of a device: a copy there, and which of the two is the newer. */
+    const gbs_device_functions *device_functions;
+    gbs_device_moments *device;
+    int32_t device_ordinal;
+    int newer_on_device;
 };
+
+/* Makes the copy here, or there, the one to go on from. */
+gbs_status gbs_moments_to_host(gbs_moments *moments, gbs_device_message message);
+gbs_status gbs_moments_to_device(gbs_moments *moments, gbs_device_message message);
+
+/* One draw x, the n-th. */
+static inline void gbs_welford(double n, double x, double *mean, double *m2)
+{
+    const double d = x - *mean;
+    *mean += d / n;
+    *m2 = fma(d, x - *mean, *m2);
+}
 
 #endif

@@ -105,9 +105,7 @@ void gbs_block_accumulate(const gbs_sampler *sampler, const gbs_block *block, in
             const int64_t at = offset + sampler->place[i] * width + lane;
             const double x = sampler->type == GBS_F32 ? (double)((const float *)sampler->state)[at]
                                                       : ((const double *)sampler->state)[at];
-            const double d = x - mean[i];
-            mean[i] += d / n;
-            m2[i] = fma(d, x - mean[i], m2[i]);
+            gbs_welford(n, x, &mean[i], &m2[i]);
         }
     }
 }
