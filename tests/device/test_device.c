@@ -1,0 +1,578 @@
+/* Samplers on a device, on one that is not there and on a fake in host code (fake_device.c): the
+ * same bits as the CPU's by every way through the sampler, what is said when there is no library,
+ * and what is left when the device fails at its k-th call or has no memory for the k-th block. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "device/device_cases.h"
+#include "device/fake_device.h"
+#include "unit/sampler_fixture.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+static gbs_context_options fake_options(void)
+{
+    gbs_context_options options = gbs_context_options_default();
+    options.backend = GBS_BACKEND_CUDA;
+    options.cuda_library = FAKE_DEVICE;
+    return options;
+}
+
+static fake_control *control_of_fake(void)
+{
+    void *const library = dlopen(FAKE_DEVICE, RTLD_NOW | RTLD_LOCAL);
+    assert_non_null(library);
+    fake_control_function function;
+    void *const symbol = dlsym(library, "fake_device_control");
+    assert_non_null(symbol);
+    memcpy(&function, &symbol, sizeof function);
+    dlclose(library); /* contexts have it open */
+    return function();
+}
+
+static gbs_context *fake_context(int32_t ordinal)
+{
+    gbs_context_options options = fake_options();
+    gbs_context *ctx = NULL;
+    char message[256] = "";
+    options.cuda_device = ordinal;
+    options.message = message;
+    options.message_bytes = sizeof message;
+    if (gbs_context_create(&options, &ctx) != GBS_OK)
+        fail_msg("expected a context on the fake device, got: %s", message);
+    assert_int_equal(gbs_context_backend(ctx), GBS_BACKEND_CUDA);
+    return ctx;
+}
+
+/* ---- no device ---- */
+
+static void refuse_options(gbs_context_options options, gbs_status status, const char *words)
+{
+    gbs_context *ctx = (gbs_context *)&options;
+    char message[256] = "";
+    options.message = message;
+    options.message_bytes = sizeof message;
+    const gbs_status got = gbs_context_create(&options, &ctx);
+    if (got != status || ctx != NULL || strstr(message, words) == NULL)
+        fail_msg("expected %s and \"%s\"; got %s and \"%s\"", gbs_status_name(status), words,
+                 gbs_status_name(got), message);
+    printf("checked: \"%s\"\n", message);
+    options.message = NULL; /* without room for words the status is the same */
+    assert_int_equal(gbs_context_create(&options, &ctx), status);
+    assert_null(ctx);
+}
+
+static void test_no_library(void **state)
+{
+    (void)state;
+    gbs_context_options options = fake_options();
+    options.cuda_library = "/nowhere/libgibbsite_cuda.so.0";
+    refuse_options(options, GBS_ERROR_UNAVAILABLE, "/nowhere/libgibbsite_cuda.so.0");
+    options.cuda_library = "libm.so.6";
+    refuse_options(options, GBS_ERROR_UNAVAILABLE, "libm.so.6 is not the CUDA library of gibbsite");
+    options.cuda_library = NULL;
+    assert_int_equal(setenv("GIBBSITE_CUDA_LIBRARY", "/nowhere/else.so", 1), 0);
+    refuse_options(options, GBS_ERROR_UNAVAILABLE, "/nowhere/else.so");
+    assert_int_equal(setenv("GIBBSITE_CUDA_LIBRARY", FAKE_DEVICE, 1), 0);
+    gbs_context *ctx = NULL;
+    assert_int_equal(gbs_context_create(&options, &ctx), GBS_OK);
+    gbs_context_destroy(ctx);
+    assert_int_equal(unsetenv("GIBBSITE_CUDA_LIBRARY"), 0);
+    refuse_options(options, GBS_ERROR_UNAVAILABLE, "libgibbsite_cuda.so.0"); /* not beside this */
+    options = fake_options();
+    options.cuda_device = 2;
+    refuse_options(options, GBS_ERROR_UNAVAILABLE, "cuda_device");
+    options.cuda_device = 0;
+    options.backend = (gbs_backend)2;
+    refuse_options(options, GBS_ERROR_ARGUMENT, "backend: not known");
+    options = fake_options();
+    options.cuda_memory.allocate = counting_allocate;
+    refuse_options(options, GBS_ERROR_ARGUMENT, "cuda_memory");
+    assert_string_equal(gbs_backend_name(GBS_BACKEND_CPU), "cpu");
+    assert_string_equal(gbs_backend_name(GBS_BACKEND_CUDA), "cuda");
+    assert_string_equal(gbs_backend_name((gbs_backend)9), "unknown");
+    assert_int_equal(gbs_context_backend(NULL), GBS_BACKEND_CPU);
+}
+
+/* ---- the same bits ---- */
+
+static void compare(const device_case *of, void *count)
+{
+    const gbs_context_options options = fake_options();
+    char name[256], told[1500];
+    case_name(of, name, sizeof name);
+    if (!case_compare(of, &options, told, sizeof told))
+        fail_msg("%s: %s", name, told);
+    ++*(int *)count;
+}
+
+static void test_same_bits(void **state)
+{
+    (void)state;
+    static const int64_t dims[] = {1, 2, 5, 13};
+    static const int64_t chains[] = {1, 7, 40};
+    int count = 0;
+    for (int type = 0; type < 2; ++type)
+        for (size_t d = 0; d < sizeof dims / sizeof *dims; ++d)
+            for (size_t b = 0; b < sizeof chains / sizeof *chains; ++b)
+                case_each((gbs_type)type, dims[d], chains[b], 1, compare, &count);
+    printf("checked: %d runs: starts, draws, states, moments and generators as on the CPU\n",
+           count);
+}
+
+/* More draws than the device keeps at once (4,096), and draws longer than its noise (likewise). */
+static void test_pieces(void **state)
+{
+    (void)state;
+    int count = 0;
+    for (int stream = GBS_STREAM_NATIVE; stream <= GBS_STREAM_TORCH_CUDA; ++stream)
+        for (int order = GBS_ORDER_SYMMETRIC; order <= GBS_ORDER_PERMUTED; ++order) {
+            device_case of = {.type = GBS_F64,
+                              .dim = 2,
+                              .chains = 1,
+                              .order = (gbs_order)order,
+                              .omega = 1.0,
+                              .stream = (gbs_stream)stream,
+                              .warmup = 5000,
+                              .draws = 4999,
+                              .thin = 1};
+            compare(&of, &count);
+            of.draws = 3;
+            of.thin = 6001;
+            compare(&of, &count);
+            of.draws = 1501;
+            of.thin = 3;
+            compare(&of, &count);
+        }
+    compare(&(device_case){.type = GBS_F32,
+                           .method = GBS_METHOD_EXACT,
+                           .dim = 2,
+                           .chains = 2,
+                           .omega = 1.0,
+                           .warmup = 4100,
+                           .draws = 9001,
+                           .thin = 1},
+            &count);
+    printf("checked: %d runs in several pieces\n", count);
+}
+
+/* ---- one sampler ---- */
+
+typedef struct pair {
+    gbs_context *ctx[2]; /* CPU, device */
+    gbs_model *model;
+    gbs_sampler *sampler[2];
+} pair;
+
+static pair open_pair(gbs_order order)
+{
+    static const int64_t permutation[3] = {2, 0, 1};
+    pair p = {.ctx = {new_context(GBS_ISA_AUTO), fake_context(0)}};
+    p.model = fixture_model(p.ctx[0]);
+    gbs_sampler_spec spec = gbs_sampler_spec_default();
+    spec.chains = 3;
+    spec.order = order;
+    spec.permutation = permutation;
+    for (int k = 0; k < 2; ++k)
+        assert_int_equal(gbs_sampler_create(p.ctx[k], p.model, &spec, &p.sampler[k]), GBS_OK);
+    return p;
+}
+
+static void close_pair(pair *p)
+{
+    for (int k = 0; k < 2; ++k) {
+        gbs_sampler_destroy(p->sampler[k]);
+        gbs_context_destroy(p->ctx[k]);
+    }
+    gbs_model_release(p->model);
+}
+
+static void assert_same_state(const pair *p)
+{
+    double x[2][9];
+    for (int k = 0; k < 2; ++k)
+        assert_int_equal(gbs_sampler_get_state(p->sampler[k], x[k]), GBS_OK);
+    assert_memory_equal(x[0], x[1], sizeof x[0]);
+}
+
+static int stop_at_third(void *user, int64_t draw, const void *x)
+{
+    memcpy((double *)user + 9 * draw, x, 9 * sizeof(double));
+    return draw == 2;
+}
+
+static void test_sinks(void **state)
+{
+    (void)state;
+    for (int order = GBS_ORDER_FORWARD; order <= GBS_ORDER_PERMUTED; ++order) {
+        pair p = open_pair((gbs_order)order);
+        double seen[2][45] = {{0}}, out[2][400] = {{0}};
+        for (int k = 0; k < 2; ++k) {
+            const gbs_sink stopping = {.out = out[k],
+                                       .chain_stride = 3, /* [draw, chain, site] with gaps */
+                                       .draw_stride = 12,
+                                       .site_stride = 1,
+                                       .callback = stop_at_third,
+                                       .user = seen[k]};
+            assert_int_equal(gbs_sampler_sample(p.sampler[k], 5, 2, &stopping), GBS_STOPPED);
+            assert_int_equal(gbs_sampler_next_sweep(p.sampler[k]), 6);
+            const gbs_sink backwards = {
+                .out = out[k] + 399, .chain_stride = -1, .draw_stride = -9, .site_stride = -3};
+            assert_int_equal(gbs_sampler_sample(p.sampler[k], 4, 1, &backwards), GBS_OK);
+            const gbs_sink nothing = {.out = NULL};
+            assert_int_equal(gbs_sampler_sample(p.sampler[k], 3, 2, &nothing), GBS_OK);
+            assert_int_equal(gbs_sampler_sample(p.sampler[k], 0, 1, &backwards), GBS_OK);
+        }
+        assert_memory_equal(seen[0], seen[1], sizeof seen[0]);
+        assert_memory_equal(out[0], out[1], sizeof out[0]);
+        assert_same_state(&p);
+        close_pair(&p);
+    }
+    printf("checked: callbacks that stop, strides with gaps and backwards, draws for nobody\n");
+}
+
+static void test_set_state(void **state)
+{
+    (void)state;
+    pair p = open_pair(GBS_ORDER_PERMUTED);
+    double x[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+    for (int k = 0; k < 2; ++k) {
+        assert_int_equal(gbs_sampler_set_state(p.sampler[k], x), GBS_OK);
+        double back[9];
+        assert_int_equal(gbs_sampler_get_state(p.sampler[k], back), GBS_OK);
+        assert_memory_equal(x, back, sizeof x);
+        assert_int_equal(gbs_sampler_run(p.sampler[k], 3), GBS_OK);
+    }
+    x[4] = INFINITY;
+    assert_int_equal(gbs_sampler_set_state(p.sampler[1], x), GBS_ERROR_NOT_FINITE);
+    assert_int_equal(gbs_sampler_run(p.sampler[1], -1), GBS_ERROR_ARGUMENT);
+    assert_same_state(&p);
+    close_pair(&p);
+    printf("checked: a state set and read; one that is refused changes nothing\n");
+}
+
+/* A run begun on one and gone on with on the other. */
+static void test_checkpoint(void **state)
+{
+    (void)state;
+    pair p = open_pair(GBS_ORDER_PERMUTED);
+    gbs_moments *moments[2];
+    for (int k = 0; k < 2; ++k) {
+        assert_int_equal(gbs_moments_create(p.ctx[k], 3, 3, &moments[k]), GBS_OK);
+        const gbs_sink sink = {.moments = moments[k]};
+        assert_int_equal(gbs_sampler_sample(p.sampler[k], 5, 1, &sink), GBS_OK);
+    }
+    size_t bytes;
+    assert_int_equal(gbs_checkpoint_size(p.sampler[1], moments[1], &bytes), GBS_OK);
+    void *const saved[2] = {malloc(bytes), malloc(bytes)};
+    for (int k = 0; k < 2; ++k)
+        assert_int_equal(gbs_checkpoint_write(p.sampler[k], moments[k], NULL, saved[k], bytes),
+                         GBS_OK);
+    assert_memory_equal(saved[0], saved[1], bytes);
+    const gbs_sink on = {.moments = moments[0]}, on_device = {.moments = moments[1]};
+    assert_int_equal(gbs_sampler_sample(p.sampler[0], 4, 1, &on), GBS_OK);
+    assert_int_equal(gbs_sampler_sample(p.sampler[1], 9, 1, &on_device), GBS_OK);
+    assert_int_equal(gbs_checkpoint_read(p.sampler[1], moments[1], saved[0], bytes), GBS_OK);
+    assert_int_equal(gbs_sampler_sample(p.sampler[1], 4, 1, &on_device), GBS_OK);
+    assert_same_state(&p);
+    assert_memory_equal(gbs_moments_mean(moments[0]), gbs_moments_mean(moments[1]),
+                        9 * sizeof(double));
+    assert_memory_equal(gbs_moments_m2(moments[0]), gbs_moments_m2(moments[1]), 9 * sizeof(double));
+    for (int k = 0; k < 2; ++k) {
+        gbs_moments_destroy(moments[k]);
+        free(saved[k]);
+    }
+    close_pair(&p);
+    printf("checked: checkpoints of %zu bytes are the same, and go on on either side\n", bytes);
+}
+
+/* ---- moments ---- */
+
+/* Moments made by the CPU's context, the sampler's, and one of another device; begun on the device
+ * and gone on with on the CPU; read in between, and after their contexts have ended. */
+static void test_moments(void **state)
+{
+    (void)state;
+    gbs_context *const cpu = new_context(GBS_ISA_AUTO), *const first = fake_context(0),
+                       *const second = fake_context(1);
+    gbs_context *const makers[3] = {cpu, first, second};
+    gbs_context *const runners[3] = {cpu, first, first};
+    gbs_model *const model = fixture_model(cpu);
+    gbs_moments *moments[3];
+    for (int k = 0; k < 3; ++k) {
+        gbs_sampler *sampler[2];
+        gbs_sampler_spec spec = gbs_sampler_spec_default();
+        assert_int_equal(gbs_moments_create(makers[k], 1, 3, &moments[k]), GBS_OK);
+        for (int turn = 0; turn < 2; ++turn) { /* the second time on the CPU */
+            const gbs_sink sink = {.moments = moments[k]};
+            spec.first_sweep = 10 * turn;
+            assert_int_equal(
+                gbs_sampler_create(turn == 0 ? runners[k] : cpu, model, &spec, &sampler[turn]),
+                GBS_OK);
+            assert_int_equal(gbs_sampler_sample(sampler[turn], 7, 1, &sink), GBS_OK);
+            gbs_sampler_destroy(sampler[turn]);
+            if (turn == 0)
+                assert_non_null(gbs_moments_m2(moments[k]));
+        }
+    }
+    for (int k = 0; k < 3; ++k)
+        gbs_context_destroy(makers[k]);
+    for (int k = 1; k < 3; ++k) {
+        assert_memory_equal(gbs_moments_mean(moments[0]), gbs_moments_mean(moments[k]),
+                            3 * sizeof(double));
+        assert_memory_equal(gbs_moments_m2(moments[0]), gbs_moments_m2(moments[k]),
+                            3 * sizeof(double));
+    }
+    gbs_model_release(model);
+    for (int k = 0; k < 3; ++k)
+        gbs_moments_destroy(moments[k]);
+    printf("checked: moments begun on a device and gone on with on the CPU\n");
+}
+
+/* ---- failures ---- */
+
+static const gbs_order orders[] = {GBS_ORDER_FORWARD, GBS_ORDER_PERMUTED};
+
+/* Everything a sampler does; GBS_OK, or the first failure, with its message. */
+static gbs_status do_everything(const gbs_context_options *options, gbs_stream stream,
+                                gbs_order order, char *message, size_t room)
+{
+    static const int64_t permutation[3] = {2, 0, 1};
+    static const double noise[90];
+    gbs_context_options chosen = *options;
+    gbs_context *ctx = NULL;
+    gbs_model *model = NULL;
+    gbs_sampler *sampler = NULL;
+    gbs_moments *moments = NULL;
+    double x[60];
+    chosen.message = message;
+    chosen.message_bytes = room;
+    gbs_status status = gbs_context_create(&chosen, &ctx);
+    if (status != GBS_OK)
+        return status;
+    gbs_model_spec m = spec_of(fixture_precision, 3);
+    gbs_sampler_spec spec = gbs_sampler_spec_default();
+    spec.chains = 2;
+    spec.order = order;
+    spec.permutation = permutation;
+    spec.stream = (gbs_stream_spec){.kind = stream,
+                                    .noise_type = GBS_F64,
+                                    .noise = noise,
+                                    .noise_sweeps = 15,
+                                    .cuda_multiprocessors = 1,
+                                    .cuda_threads_per_multiprocessor = 256};
+    status = gbs_model_create(ctx, &m, &model);
+    if (status == GBS_OK)
+        status = gbs_sampler_create(ctx, model, &spec, &sampler);
+    if (status == GBS_OK)
+        status = gbs_moments_create(ctx, 2, 3, &moments);
+    if (status == GBS_OK)
+        status = gbs_sampler_run(sampler, 2);
+    const gbs_sink sink = {.out = x, .moments = moments};
+    if (status == GBS_OK)
+        status = gbs_sampler_sample(sampler, 3, 2, &sink);
+    if (status == GBS_OK)
+        status = gbs_sampler_get_state(sampler, x);
+    if (status == GBS_OK)
+        status = gbs_sampler_set_state(sampler, x);
+    if (status == GBS_OK && gbs_moments_mean(moments) == NULL) {
+        double merged[3] = {0};
+        gbs_moments_merged(moments, merged, NULL);
+        assert_non_null(gbs_moments_m2(moments)); /* asked again, it is there */
+        status = GBS_ERROR_UNAVAILABLE;
+        snprintf(message, room, "fake: moments_get failed");
+    } else if (status != GBS_OK) {
+        snprintf(message, room, "%s", gbs_context_message(ctx));
+    }
+    gbs_sampler_destroy(sampler);
+    gbs_moments_destroy(moments);
+    gbs_model_release(model);
+    gbs_context_destroy(ctx);
+    return status;
+}
+
+/* Refuses the k-th request of one pair of hooks for every k. */
+static void refuse_memory(const char *what, int on_device)
+{
+    for (int stream = GBS_STREAM_NATIVE; stream <= GBS_STREAM_TORCH_CUDA; ++stream)
+        for (size_t o = 0; o < 2; ++o)
+            for (int64_t k = 0;; ++k) {
+                counting host = {.refuse = on_device ? -1 : k},
+                         device = {.refuse = on_device ? k : -1};
+                gbs_context_options options = fake_options();
+                options.allocator = (gbs_allocator){counting_allocate, counting_release, &host};
+                options.cuda_memory = (gbs_allocator){counting_allocate, counting_release, &device};
+                char message[512] = "";
+                const gbs_status status =
+                    do_everything(&options, (gbs_stream)stream, orders[o], message, sizeof message);
+                const int refused = (on_device ? device : host).refuse == -1;
+                if (status != (refused ? GBS_ERROR_MEMORY : GBS_OK) ||
+                    (refused && strstr(message, "no memory") == NULL))
+                    fail_msg("%s, request %lld: got %s, \"%s\"", what, (long long)k,
+                             gbs_status_name(status), message);
+                if (host.taken != host.given || device.taken != device.given)
+                    fail_msg("%s, request %lld: %lld and %lld blocks taken, %lld and %lld given",
+                             what, (long long)k, (long long)host.taken, (long long)device.taken,
+                             (long long)host.given, (long long)device.given);
+                if (!refused) {
+                    assert_true(k > 0);
+                    printf("checked: stream %d, order %d: each of %lld requests for memory %s "
+                           "refused in turn, nothing lost\n",
+                           stream, (int)orders[o], (long long)k, what);
+                    break;
+                }
+            }
+}
+
+static void test_refused_memory(void **state)
+{
+    (void)state;
+    refuse_memory("here", 0);
+    refuse_memory("on the device", 1);
+}
+
+static void test_failing_device(void **state)
+{
+    (void)state;
+    gbs_context *const keeps = fake_context(0); /* the library stays where control points */
+    fake_control *const control = control_of_fake();
+    for (int stream = GBS_STREAM_NATIVE; stream <= GBS_STREAM_TORCH_CUDA; ++stream)
+        for (int64_t k = 0;; ++k) {
+            counting host = {.refuse = -1}, device = {.refuse = -1};
+            gbs_context_options options = fake_options();
+            options.allocator = (gbs_allocator){counting_allocate, counting_release, &host};
+            options.cuda_memory = (gbs_allocator){counting_allocate, counting_release, &device};
+            char message[512] = "";
+            *control = (fake_control){.refuse = k};
+            const gbs_status status = do_everything(&options, (gbs_stream)stream, GBS_ORDER_FORWARD,
+                                                    message, sizeof message);
+            const int refused = control->calls > k;
+            control->refuse = -1;
+            if (status != (refused ? GBS_ERROR_UNAVAILABLE : GBS_OK) ||
+                (refused && strstr(message, "fake: ") == NULL))
+                fail_msg("call %lld: got %s, \"%s\"", (long long)k, gbs_status_name(status),
+                         message);
+            if (host.taken != host.given || device.taken != device.given)
+                fail_msg("call %lld: %lld and %lld blocks taken, %lld and %lld given back",
+                         (long long)k, (long long)host.taken, (long long)device.taken,
+                         (long long)host.given, (long long)device.given);
+            if (!refused) {
+                assert_true(k > 8);
+                printf("checked: stream %d: each of %lld calls of the device failing in turn\n",
+                       stream, (long long)k);
+                break;
+            }
+        }
+    gbs_context_destroy(keeps);
+}
+
+/* A run takes no memory. */
+static void test_no_allocation(void **state)
+{
+    (void)state;
+    counting host = {.refuse = -1}, device = {.refuse = -1};
+    gbs_context_options options = fake_options();
+    options.allocator = (gbs_allocator){counting_allocate, counting_release, &host};
+    options.cuda_memory = (gbs_allocator){counting_allocate, counting_release, &device};
+    gbs_context *ctx = NULL;
+    assert_int_equal(gbs_context_create(&options, &ctx), GBS_OK);
+    gbs_model *const model = fixture_model(ctx);
+    gbs_sampler *sampler;
+    gbs_moments *moments;
+    gbs_sampler_spec spec = gbs_sampler_spec_default();
+    assert_int_equal(gbs_sampler_create(ctx, model, &spec, &sampler), GBS_OK);
+    assert_int_equal(gbs_moments_create(ctx, 1, 3, &moments), GBS_OK);
+    const int64_t taken[2] = {host.taken, device.taken};
+    double x[30];
+    const gbs_sink sink = {.out = x, .moments = moments};
+    assert_int_equal(gbs_sampler_run(sampler, 10), GBS_OK);
+    assert_int_equal(gbs_sampler_sample(sampler, 10, 3, &sink), GBS_OK);
+    assert_int_equal(gbs_sampler_get_state(sampler, x), GBS_OK);
+    assert_non_null(gbs_moments_mean(moments));
+    assert_int_equal(host.taken, taken[0]);
+    assert_int_equal(device.taken, taken[1]);
+    gbs_moments_destroy(moments);
+    gbs_sampler_destroy(sampler);
+    gbs_model_release(model);
+    gbs_context_destroy(ctx);
+    printf("checked: run, sample and reading take no memory, here or there\n");
+}
+
+/* ---- several at once ---- */
+
+/* Two samplers of one context and one of another in turn, and the other ended in between. */
+static void test_several(void **state)
+{
+    (void)state;
+    pair p = open_pair(GBS_ORDER_FORWARD);
+    gbs_context *const other = fake_context(0);
+    gbs_sampler *guests[2];
+    gbs_sampler_spec spec = gbs_sampler_spec_default();
+    spec.seed = 9;
+    assert_int_equal(gbs_sampler_create(p.ctx[1], p.model, &spec, &guests[0]), GBS_OK);
+    assert_int_equal(gbs_sampler_create(other, p.model, &spec, &guests[1]), GBS_OK);
+    for (int turn = 0; turn < 6; ++turn) {
+        for (int k = 0; k < 2; ++k)
+            assert_int_equal(gbs_sampler_run(p.sampler[k], 1), GBS_OK);
+        if (turn < 3)
+            for (int k = 0; k < 2; ++k)
+                assert_int_equal(gbs_sampler_run(guests[k], 2), GBS_OK);
+        if (turn == 2) {
+            double x[2][3];
+            for (int k = 0; k < 2; ++k)
+                assert_int_equal(gbs_sampler_get_state(guests[k], x[k]), GBS_OK);
+            assert_memory_equal(x[0], x[1], sizeof x[0]);
+            gbs_sampler_destroy(guests[1]);
+            gbs_context_destroy(other);
+        }
+    }
+    assert_same_state(&p);
+    gbs_sampler_destroy(guests[0]);
+    close_pair(&p);
+    printf("checked: three samplers of two contexts in turn, one context ended on the way\n");
+}
+
+enum { THREADS = 3 };
+
+static void *work(void *told)
+{
+    const gbs_context_options options = fake_options();
+    const device_case of = {.type = GBS_F32,
+                            .dim = 9,
+                            .chains = 11,
+                            .order = GBS_ORDER_SYMMETRIC,
+                            .omega = 1.2,
+                            .warmup = 3,
+                            .draws = 20,
+                            .thin = 2};
+    return case_compare(&of, &options, told, 1500) ? NULL : told;
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    pthread_t threads[THREADS];
+    static char told[THREADS][1500];
+    for (int k = 0; k < THREADS; ++k)
+        assert_int_equal(pthread_create(&threads[k], NULL, work, told[k]), 0);
+    for (int k = 0; k < THREADS; ++k) {
+        void *failed;
+        pthread_join(threads[k], &failed);
+        if (failed != NULL)
+            fail_msg("thread %d: %s", k, told[k]);
+    }
+    printf("checked: %d threads, each with a context of its own on one device\n", THREADS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_library),     cmocka_unit_test(test_same_bits),
+        cmocka_unit_test(test_pieces),         cmocka_unit_test(test_sinks),
+        cmocka_unit_test(test_set_state),      cmocka_unit_test(test_checkpoint),
+        cmocka_unit_test(test_moments),        cmocka_unit_test(test_refused_memory),
+        cmocka_unit_test(test_failing_device), cmocka_unit_test(test_no_allocation),
+        cmocka_unit_test(test_several),        cmocka_unit_test(test_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
