@@ -135,12 +135,16 @@ int64_t report_failures(const report *r, const report_limits *limits)
 
 report_worst report_find_worst(const report *r)
 {
-    report_worst w = {-1, -1, -1, 0};
+    report_worst w = {-1, -1, -1, -1, 0};
     for (int64_t k = 0; k < r->source->variables; k++) {
         const gbs_summary *s = &r->rows[k].s;
         w.undefined += isnan(s->rhat);
         if (!isnan(s->rhat) && (w.rhat < 0 || s->rhat > r->rows[w.rhat].s.rhat))
             w.rhat = k;
+        const double nested = r->rows[k].rhat_nested;
+        if (r->moments && !isnan(nested) &&
+            (w.rhat_nested < 0 || nested > r->rows[w.rhat_nested].rhat_nested))
+            w.rhat_nested = k;
         if (!isnan(s->ess_bulk) && (w.ess_bulk < 0 || s->ess_bulk < r->rows[w.ess_bulk].s.ess_bulk))
             w.ess_bulk = k;
         if (!isnan(s->ess_tail) && (w.ess_tail < 0 || s->ess_tail < r->rows[w.ess_tail].s.ess_tail))

@@ -25,6 +25,7 @@ typedef struct report_row {
 typedef struct report {
     const draw_source *source; /* must stay while the report is used */
     int64_t superchains;       /* 0: none */
+    bool moments;              /* from moments: what needs draws is undefined */
     report_row *rows;          /* [variables] */
     double trace_mean;         /* of T_t = sum over variables of (x_t - mean)^2 */
     double trace_mcse;
@@ -37,6 +38,10 @@ typedef struct report_limits {
 
 /* Reads every variable once, a slab at a time.  Ended by report_free, whatever it returns. */
 exit_code report_make(report *r, const draw_source *source, int64_t superchains);
+/* The same where each chain's means and sums of squares about them [chains, variables] stand for
+ * the draws; source->read is not called.  superchains 0: every chain is one. */
+exit_code report_from_moments(report *r, const draw_source *source, const double *mean,
+                              const double *m2, int64_t superchains);
 void report_free(report *r);
 
 void report_print(const report *r);
@@ -72,6 +77,7 @@ const char *report_sentence(const report *r, const report_note *note);
 /* The extremes over all variables; variable -1 where none is defined. */
 typedef struct report_worst {
     int64_t rhat, ess_bulk, ess_tail; /* variables */
+    int64_t rhat_nested;              /* where the report is from moments */
     int64_t undefined;                /* variables whose R-hat is NaN */
 } report_worst;
 

@@ -79,6 +79,11 @@ bool report_json(const report *r, const report_limits *limits, json_t *object)
                   "ess_tail",
                   worst_json(r, w.ess_tail, w.ess_tail < 0 ? 0 : r->rows[w.ess_tail].s.ess_tail),
                   "rhat_undefined", (json_int_t)w.undefined));
+    if (r->moments)
+        failed |= json_object_set_new(
+            json_object_get(object, "worst"), "rhat_nested",
+            worst_json(r, w.rhat_nested,
+                       w.rhat_nested < 0 ? 0 : r->rows[w.rhat_nested].rhat_nested));
     if (limits)
         failed |= json_object_set_new(object, "check", check_json(r, limits));
     return !failed;

@@ -109,7 +109,9 @@ static void print_warnings(const report *r)
                     break;
                 }
     }
-    if (r->source->chains == 1)
+    if (r->source->chains == 1 && r->moments)
+        puts("note: one chain and no draws, so nothing tells whether it has converged");
+    else if (r->source->chains == 1)
         puts("note: one chain, so R-hat compares its two halves");
 }
 
@@ -128,6 +130,13 @@ static void print_worst(const report *r)
 {
     const report_worst w = report_find_worst(r);
     int64_t above = 0;
+    if (r->moments) {
+        printf("worst: nested");
+        print_worst_of(r, "R-hat", "%.4f", w.rhat_nested,
+                       w.rhat_nested < 0 ? 0 : r->rows[w.rhat_nested].rhat_nested);
+        printf(" over %" PRId64 " superchains\n", r->superchains);
+        return;
+    }
     printf("worst:");
     print_worst_of(r, "R-hat", "%.4f", w.rhat, w.rhat < 0 ? 0 : r->rows[w.rhat].s.rhat);
     fputs(", bulk", stdout);

@@ -58,27 +58,38 @@ static void say_advice(const report *r, const sample_plan *plan)
         say("the chains have not mixed: run longer, or draw independently with --method exact");
 }
 
+/* The summary of what is in memory. */
+static exit_code summarise(const sample_run *run, const draw_source *source, report *r)
+{
+    const gbs_moments *m = run->moments;
+    if (m)
+        return report_from_moments(r, source, gbs_moments_mean(m), gbs_moments_m2(m), 0);
+    return report_make(r, source, 0);
+}
+
 /* The run's own object, with the summary in it where no file was asked for. */
 static exit_code print_result(const sample_run *run, const sample_record *record, const void *x)
 {
     const sample_plan *plan = run->plan;
+    const bool print = !plan->output;
     kept_draws kept = {run, x};
     const draw_source source = {.chains = plan->chains,
-                                .draws = plan->draws,
+                                .draws =
+                                    run->moments ? gbs_moments_count(run->moments) : plan->draws,
                                 .variables = run->dim,
                                 .read = kept_read,
                                 .name = kept_name,
                                 .chain_number = kept_chain,
                                 .user = &kept};
     report r = {0};
-    const exit_code code = x ? report_make(&r, &source, 0) : EXIT_FINE;
+    const exit_code code = print ? summarise(run, &source, &r) : EXIT_FINE;
     if (code != EXIT_FINE) {
         report_free(&r);
         return code;
     }
     if (plan->json) {
         json_t *object = record_json(record, run);
-        if (object && x) {
+        if (object && print) {
             json_t *summary = json_object();
             if (json_object_set_new(object, "summary", summary) ||
                 !report_json(&r, NULL, summary)) {
@@ -90,7 +101,7 @@ static exit_code print_result(const sample_run *run, const sample_record *record
         report_free(&r);
         return printed;
     }
-    if (x) {
+    if (print) {
         report_print(&r);
         say_advice(&r, plan);
     }
@@ -117,6 +128,8 @@ static exit_code describe_file(const sample_run *run, const sample_record *recor
         .dim = run->dim,
         .names = run->facts.names,
         .first_draw = plan->first_draw,
+        .warmup_draws = plan_warmup_draws(plan),
+        .moments_only = plan->moments_only,
         .location = gbs_model_location(run->model),
         .location_form = forms[gbs_model_location_kind(run->model)],
         .diag_precision = *diagonal,
@@ -160,6 +173,15 @@ static exit_code finish_writer(gbs_results_writer *writer, sample_record *record
     return judge(gbs_results_finish(writer, &state, record->state_bytes ? 1 : 0, &error), &error);
 }
 
+static exit_code write_moments(const sample_run *run, gbs_results_writer *writer)
+{
+    const gbs_moments *m = run->moments;
+    gbs_io_error error;
+    return judge(gbs_results_write_moments(writer, gbs_moments_count(m), gbs_moments_mean(m),
+                                           gbs_moments_m2(m), &error),
+                 &error);
+}
+
 /* The file of an interrupted run: what is there of it, under a record of its own, which says how
  * many draws that is.  Ends the writer. */
 static exit_code keep_part(const sample_run *run, gbs_results_writer *writer)
@@ -175,7 +197,8 @@ static exit_code keep_part(const sample_run *run, gbs_results_writer *writer)
     if (code == EXIT_FINE)
         code = open_writer(&shorter, &record, &copy);
     if (code == EXIT_FINE)
-        code = judge(gbs_results_copy(writer, copy, &error), &error);
+        code = run->moments ? write_moments(run, copy)
+                            : judge(gbs_results_copy(writer, copy, &error), &error);
     gbs_results_abandon(writer);
     if (code == EXIT_FINE)
         code = finish_writer(copy, &record, run);
@@ -224,6 +247,8 @@ static exit_code perform(sample_run *run)
         code = checkpoint_open(run);
     if (code == EXIT_FINE)
         code = run_draw(run, writer, &kept);
+    if (code == EXIT_FINE && writer && run->moments)
+        code = write_moments(run, writer);
     if (code == EXIT_INTERRUPTED)
         code = leave(run, writer);
     else if (code != EXIT_FINE)

@@ -28,7 +28,7 @@ typedef struct sample_plan {
     bool force, quiet, json;
     const char *output; /* NULL: the summary goes to stdout */
     gbs_results_format format;
-    bool keep_partial;
+    bool keep_partial, moments_only, save_warmup;
     const char *checkpoint; /* file; NULL for none */
     int64_t every;          /* sweeps from one checkpoint to the next; 0: about a minute */
     /* What --resume names, and where it begins; NULL and zeros for a run from the start. */
@@ -53,12 +53,16 @@ exit_code plan_resume(const cli_command *command, sample_plan *plan);
 int64_t plan_end(const sample_plan *plan);
 int64_t plan_sweeps(const sample_plan *plan);
 
+/* Draws of the warm-up that go into the file. */
+int64_t plan_warmup_draws(const sample_plan *plan);
+
 /* The objects of a run. */
 typedef struct sample_run {
     const sample_plan *plan;
     gbs_context *ctx;
     gbs_model *model;
     gbs_sampler *sampler;
+    gbs_moments *moments; /* NULL where draws are kept */
     model_facts facts;
     gbs_array noise, initial; /* the files of --stream given and --init */
     int64_t dim;
@@ -74,9 +78,10 @@ void run_close(sample_run *run);
 /* Draws that the run has completed so far, those before a resume not counted. */
 int64_t run_kept(const sample_run *run);
 
-/* Runs warm-up and draws.  With a writer each block of draws is written and forgotten; without,
- * *kept is [chains, draws, dim] of the plan's type, the caller's to free.  After EXIT_INTERRUPTED
- * the writer has run_kept draws if the plan keeps a part, else fewer. */
+/* Runs warm-up and draws.  Where only moments are wanted, draws go into run->moments.  Else with a
+ * writer each block of draws is written and forgotten, and without one *kept is [chains, draws,
+ * dim] of the plan's type, the caller's to free.  After EXIT_INTERRUPTED the writer has run_kept
+ * draws if the plan keeps a part, else fewer. */
 exit_code run_draw(sample_run *run, gbs_results_writer *writer, void **kept);
 
 /* Checkpoints.  The first is written by open, so that a file which cannot be is known at once.

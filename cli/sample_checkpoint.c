@@ -27,8 +27,8 @@ exit_code checkpoint_write(sample_run *run)
     gbs_io_error error;
     if (!run->checkpoint)
         return EXIT_FINE;
-    const gbs_status status =
-        gbs_checkpoint_write(run->sampler, NULL, &counts, run->checkpoint, run->checkpoint_size);
+    const gbs_status status = gbs_checkpoint_write(run->sampler, run->moments, &counts,
+                                                   run->checkpoint, run->checkpoint_size);
     if (status != GBS_OK)
         return complain_status(run->ctx, status);
     const gbs_io_status saved =
@@ -43,7 +43,8 @@ exit_code checkpoint_open(sample_run *run)
 {
     if (!run->plan->checkpoint)
         return EXIT_FINE;
-    const gbs_status status = gbs_checkpoint_size(run->sampler, NULL, &run->checkpoint_size);
+    const gbs_status status =
+        gbs_checkpoint_size(run->sampler, run->moments, &run->checkpoint_size);
     if (status != GBS_OK)
         return complain_status(run->ctx, status);
     run->checkpoint = take((int64_t)run->checkpoint_size, 1, "checkpoint");
@@ -75,7 +76,7 @@ exit_code checkpoint_restore(sample_run *run)
     if (!plan->resume)
         return EXIT_FINE;
     const gbs_status status =
-        gbs_checkpoint_read(run->sampler, NULL, plan->resume_bytes, plan->resume_size);
+        gbs_checkpoint_read(run->sampler, run->moments, plan->resume_bytes, plan->resume_size);
     if (status == GBS_OK)
         return EXIT_FINE;
     const char *message = gbs_context_message(run->ctx);

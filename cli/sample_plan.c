@@ -36,6 +36,11 @@ int64_t plan_sweeps(const sample_plan *plan)
     return plan_end(plan) - plan->first_sweep;
 }
 
+int64_t plan_warmup_draws(const sample_plan *plan)
+{
+    return plan->save_warmup ? plan->warmup / plan->thin : 0;
+}
+
 void plan_free(sample_plan *plan)
 {
     free(plan->resume_bytes);
@@ -44,7 +49,8 @@ void plan_free(sample_plan *plan)
 
 static exit_code check_exact(const cli_command *command)
 {
-    static const char *const refused[] = {"--warmup", "--thin", "--order", "--omega", "--init"};
+    static const char *const refused[] = {"--warmup", "--thin", "--order",
+                                          "--omega",  "--init", "--save-warmup"};
     for (size_t k = 0; k < sizeof refused / sizeof *refused; k++)
         if (option_given(command, refused[k]))
             return usage_error(command,
@@ -189,6 +195,20 @@ static exit_code check_checkpoint(const cli_command *command, const sample_plan 
     return EXIT_FINE;
 }
 
+/* What goes into the file, beside draws or instead of them. */
+static exit_code check_contents(const cli_command *command, const sample_plan *plan)
+{
+    const bool npy = plan->output && plan->format == GBS_RESULTS_NPY;
+    if (plan->save_warmup && !plan->output)
+        return usage_error(command, "--save-warmup: into the file of -o, which is not given");
+    if (plan->save_warmup && plan->moments_only)
+        return usage_error(command, "--save-warmup has no meaning with --moments-only");
+    if (npy && (plan->save_warmup || plan->moments_only))
+        return usage_error(command, "%s: one .npy array has no place for it, netCDF has",
+                           plan->save_warmup ? "--save-warmup" : "--moments-only");
+    return EXIT_FINE;
+}
+
 static exit_code settle_plan(const cli_command *command, sample_plan *plan, int format)
 {
     exit_code code = check_location(command);
@@ -205,6 +225,8 @@ static exit_code settle_plan(const cli_command *command, sample_plan *plan, int 
         code = check_counts(command, plan);
     if (code == EXIT_FINE)
         code = settle_format(command, plan, format);
+    if (code == EXIT_FINE)
+        code = check_contents(command, plan);
     if (code == EXIT_FINE)
         code = check_checkpoint(command, plan);
     if (code == EXIT_FINE)
@@ -273,6 +295,11 @@ bool plan_parse(int argc, char **argv, sample_plan *p, exit_code *code)
          "write the draws: .nc, as ArviZ reads it, or\n"
          ".npy [chain, draw, D]; without it the summary is printed",
          &p->output, OPTION_TEXT, .required = false},
+        {"--save-warmup", NULL, "write the warm-up's draws too, every --thin sweeps",
+         &p->save_warmup, OPTION_FLAG, .required = false},
+        {"--moments-only", NULL,
+         "keep no draws, but each chain's means and sums of\nsquares, in double", &p->moments_only,
+         OPTION_FLAG, .required = false},
         {"--checkpoint", "FILE", "keep a checkpoint there, from which --resume goes on",
          &p->checkpoint, OPTION_TEXT, .required = false},
         {"--every", "N", "sweeps from one checkpoint to the next (default: about a\nminute)",

@@ -63,6 +63,10 @@ static void put_options(FILE *to, const sample_plan *plan)
     }
     put_word(to, "--stream", plan->stream);
     put_word(to, "--resume", plan->resume);
+    if (plan->save_warmup)
+        fputs(" --save-warmup", to);
+    if (plan->moments_only)
+        fputs(" --moments-only", to);
 }
 
 static void add(sample_record *record, gbs_attribute attribute)

@@ -129,6 +129,10 @@ static exit_code agree(const cli_command *command, sample_plan *plan,
         code = agree_omega(command, plan, info->omega);
     if (code == EXIT_FINE)
         code = agree_stream(command, plan, info);
+    const bool moments = info->moments_count >= 0;
+    if (code == EXIT_FINE && plan->moments_only && !moments)
+        return complain(EXIT_BAD_INPUT, "%s: is of a run without --moments-only", plan->resume);
+    plan->moments_only = moments;
     if (code == EXIT_FINE)
         code = settle_position(command, plan, info);
     return code;
@@ -151,7 +155,7 @@ static exit_code inspect(const sample_plan *plan, gbs_checkpoint_info *info)
 
 exit_code plan_resume(const cli_command *command, sample_plan *plan)
 {
-    static const char *const refused[] = {"--warmup", "--init"};
+    static const char *const refused[] = {"--warmup", "--init", "--save-warmup"};
     gbs_checkpoint_info info;
     gbs_io_error error;
     if (!plan->resume)

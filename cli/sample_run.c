@@ -31,10 +31,11 @@ static exit_code block_open(block *b, const sample_run *run, const gbs_results_w
     int64_t numbers;
     if (__builtin_mul_overflow(plan->chains, run->dim, &numbers))
         numbers = INT64_MAX; /* take refuses it */
-    b->capacity = plan->draws;
+    const int64_t warmup = plan_warmup_draws(plan);
+    b->capacity = warmup > plan->draws ? warmup : plan->draws;
     if (writer) {
         const int64_t fit = BLOCK_BYTES / (int64_t)type_size(plan) / numbers;
-        b->capacity = fit < 1 ? 1 : fit < plan->draws ? fit : plan->draws;
+        b->capacity = fit < 1 ? 1 : fit < b->capacity ? fit : b->capacity;
     }
     if (__builtin_mul_overflow(numbers, b->capacity, &numbers))
         numbers = INT64_MAX;
@@ -87,33 +88,48 @@ static exit_code advance(sample_run *run, int64_t sweeps, progress *p)
     return code;
 }
 
+/* Draws in the making: the draws themselves, or those of the warm-up. */
+typedef struct stage {
+    bool warmup;
+    int64_t from; /* sweep behind which the first one's sweeps begin */
+    const block *to;
+} stage;
+
 /* Sweeps of the draw in hand that are done. */
-static int64_t swept(const sample_run *run)
+static int64_t swept(const sample_run *run, const stage *s)
 {
-    const sample_plan *plan = run->plan;
-    return (gbs_sampler_next_sweep(run->sampler) - plan->warmup) % plan->thin;
+    return (gbs_sampler_next_sweep(run->sampler) - s->from) % run->plan->thin;
 }
 
-/* Fills a block with n draws; *filled tells how many it has got, whatever the result.  A draw of
- * more sweeps than a slice has is made of slices, and so is what is left of one that a checkpoint
- * was written in. */
-static exit_code fill(sample_run *run, const block *b, int64_t n, progress *p, int64_t *filled)
+/* Where the draws from `filled` on go, of n that a block is to have. */
+static gbs_sink sink_of(const sample_run *run, const stage *s, int64_t filled, int64_t n)
 {
-    const sample_plan *plan = run->plan;
+    gbs_sink sink = {.moments = run->moments};
+    if (!run->moments) {
+        sink.out = (char *)s->to->x + (size_t)(filled * run->dim) * type_size(run->plan);
+        sink.chain_stride = n * run->dim;
+        sink.draw_stride = run->dim;
+        sink.site_stride = 1;
+    }
+    return sink;
+}
+
+/* Makes n draws; *filled tells how many it has got, whatever the result.  A draw of more sweeps
+ * than a slice has is made of slices, and so is what is left of one that a checkpoint was written
+ * in. */
+static exit_code fill(sample_run *run, const stage *s, int64_t n, progress *p, int64_t *filled)
+{
     exit_code code = EXIT_FINE;
     for (*filled = 0; code == EXIT_FINE && *filled < n;) {
-        int64_t thin = plan->thin, now = slice_of(run, p) / thin;
-        if (now < 1 || swept(run) > 0) {
-            code = advance(run, thin - 1 - swept(run), p);
+        int64_t thin = run->plan->thin, now = slice_of(run, p) / thin;
+        if (now < 1 || swept(run, s) > 0) {
+            code = advance(run, thin - 1 - swept(run, s), p);
             if (code != EXIT_FINE)
                 return code;
             thin = now = 1;
         }
         now = now < n - *filled ? now : n - *filled;
-        const gbs_sink sink = {.out = (char *)b->x + (size_t)(*filled * run->dim) * type_size(plan),
-                               .chain_stride = n * run->dim,
-                               .draw_stride = run->dim,
-                               .site_stride = 1};
+        const gbs_sink sink = sink_of(run, s, *filled, n);
         const gbs_status status = gbs_sampler_sample(run->sampler, now, thin, &sink);
         if (status != GBS_OK)
             return complain_status(run->ctx, status);
@@ -132,10 +148,11 @@ static void close_ranks(const sample_run *run, const block *b, int64_t room, int
                 (const char *)b->x + (size_t)(c * room) * draw, (size_t)n * draw);
 }
 
-static exit_code write_block(sample_run *run, const block *b, gbs_results_writer *writer,
+static exit_code write_block(sample_run *run, const stage *s, gbs_results_writer *writer,
                              int64_t first, int64_t n)
 {
     const sample_plan *plan = run->plan;
+    const block *b = s->to;
     gbs_io_error error;
     if (b->lp) {
         const gbs_status status = gbs_model_log_density(run->ctx, run->model, (gbs_type)plan->dtype,
@@ -143,7 +160,9 @@ static exit_code write_block(sample_run *run, const block *b, gbs_results_writer
         if (status != GBS_OK)
             return complain_status(run->ctx, status);
     }
-    const gbs_io_status status = gbs_results_write(writer, first, n, b->x, b->lp, &error);
+    const gbs_io_status status =
+        s->warmup ? gbs_results_write_warmup(writer, first, n, b->x, b->lp, &error)
+                  : gbs_results_write(writer, first, n, b->x, b->lp, &error);
     if (status != GBS_IO_OK)
         return complain((exit_code)gbs_io_exit_code(status), "%s", error.message);
     return EXIT_FINE;
@@ -151,35 +170,54 @@ static exit_code write_block(sample_run *run, const block *b, gbs_results_writer
 
 /* One block: n draws, or as many as there are when the run is interrupted, if they are to be
  * kept. */
-static exit_code make_block(sample_run *run, const block *b, gbs_results_writer *writer,
+static exit_code make_block(sample_run *run, const stage *s, gbs_results_writer *writer,
                             int64_t done, int64_t n, progress *p)
 {
     int64_t filled;
-    exit_code code = fill(run, b, n, p, &filled);
+    exit_code code = fill(run, s, n, p, &filled);
     const bool part = code == EXIT_INTERRUPTED && run->plan->keep_partial && filled > 0;
     if (!writer || (code != EXIT_FINE && !part))
         return code;
-    close_ranks(run, b, n, filled);
-    const exit_code written = write_block(run, b, writer, done, filled);
+    close_ranks(run, s->to, n, filled);
+    const exit_code written = write_block(run, s, writer, done, filled);
     return written == EXIT_FINE ? code : written;
+}
+
+static exit_code make_draws(sample_run *run, const stage *s, gbs_results_writer *writer,
+                            int64_t draws, progress *p)
+{
+    exit_code code = EXIT_FINE;
+    for (int64_t done = 0; code == EXIT_FINE && done < draws;) {
+        const int64_t left = draws - done;
+        const int64_t n = left < s->to->capacity ? left : s->to->capacity;
+        code = make_block(run, s, writer, done, n, p);
+        done += n;
+    }
+    return code;
+}
+
+static exit_code warm_up(sample_run *run, const block *b, gbs_results_writer *writer, progress *p)
+{
+    const stage s = {.warmup = true, .from = 0, .to = b};
+    const exit_code code = make_draws(run, &s, writer, plan_warmup_draws(run->plan), p);
+    if (code != EXIT_FINE)
+        return code;
+    return advance(run, run->plan->warmup - gbs_sampler_next_sweep(run->sampler), p);
 }
 
 exit_code run_draw(sample_run *run, gbs_results_writer *writer, void **kept)
 {
     const sample_plan *plan = run->plan;
-    block b = {0};
+    block b = {.capacity = plan->draws};
     progress p;
     *kept = NULL;
-    exit_code code = block_open(&b, run, writer);
+    exit_code code = run->moments ? EXIT_FINE : block_open(&b, run, writer);
     progress_start(&p, plan_sweeps(plan), plan->quiet);
     if (code == EXIT_FINE)
-        code = advance(run, plan->warmup - plan->first_sweep, &p);
-    for (int64_t done = 0; code == EXIT_FINE && done < plan->draws;) {
-        const int64_t left = plan->draws - done;
-        const int64_t n = left < b.capacity ? left : b.capacity;
-        code = make_block(run, &b, writer, done, n, &p);
-        done += n;
-    }
+        code = warm_up(run, &b, writer, &p);
+    const stage s = {.warmup = false, .from = plan->warmup, .to = &b};
+    if (code == EXIT_FINE)
+        code = make_draws(run, &s, run->moments ? NULL : writer, plan->draws, &p);
     progress_end(&p);
     free(b.lp);
     if (code == EXIT_FINE && !writer)

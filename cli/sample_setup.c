@@ -144,7 +144,14 @@ static exit_code make_sampler(sample_run *run)
     if (status == GBS_ERROR_MEMORY) /* the library counts chains in whole batches */
         return complain(EXIT_FILE, "--chains %" PRId64 ": %s", plan->chains,
                         gbs_context_message(run->ctx));
-    return status == GBS_OK ? checkpoint_restore(run) : complain_status(run->ctx, status);
+    if (status != GBS_OK)
+        return complain_status(run->ctx, status);
+    if (plan->moments_only) {
+        const gbs_status made = gbs_moments_create(run->ctx, plan->chains, run->dim, &run->moments);
+        if (made != GBS_OK)
+            return complain_status(run->ctx, made);
+    }
+    return checkpoint_restore(run);
 }
 
 exit_code run_open(sample_run *run, const sample_plan *plan)
@@ -165,6 +172,7 @@ exit_code run_open(sample_run *run, const sample_plan *plan)
 
 void run_close(sample_run *run)
 {
+    gbs_moments_destroy(run->moments);
     gbs_sampler_destroy(run->sampler);
     gbs_model_release(run->model);
     gbs_context_destroy(run->ctx);

@@ -84,6 +84,12 @@ gbs_io_status gbs_input_from_memory(gbs_input *input, const char *path, char *me
     return gbs_io_fail_memory(error, path, 1, BUFSIZ);
 }
 
+int gbs_input_is_file(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
 void gbs_input_close(gbs_input *input)
 {
     if (input->stream)

@@ -32,6 +32,9 @@ gbs_io_status gbs_input_open(gbs_input *input, const char *path, gbs_io_error *e
 gbs_io_status gbs_input_from_memory(gbs_input *input, const char *path, char *memory, int64_t bytes,
                                     gbs_io_error *error);
 
+/* 1 for a regular file, which can be opened twice; 0 for pipes and what is not there. */
+int gbs_input_is_file(const char *path);
+
 void gbs_input_close(gbs_input *input); /* accepts an all-zero input; leaves it so */
 
 /* Reads exactly n bytes from `offset`.  Fails: FILE (read error), CONTENT (the file is

@@ -18,12 +18,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The groups of draws: those kept, or the warm-up's.  -1: no such group. */
+typedef struct draws_groups {
+    int posterior, x;
+    int stats, lp;
+    int64_t draws;
+} draws_groups;
+
 typedef struct netcdf_writer {
     gbs_results_writer common;
     int file;
-    int posterior, x;
-    int stats, lp;
-    int constants; /* -1: no such group */
+    draws_groups of[2]; /* [1]: of the warm-up */
+    int moments, constants;
 } netcdf_writer;
 
 void gbs_netcdf_prepare(void)
@@ -142,11 +148,11 @@ static int64_t chunk_draws(int64_t n, int64_t draws, int64_t bytes_of_draw)
 }
 
 /* A variable [chain, draw, ...] of `row` bytes a draw and chain, to be written in blocks of n
- * draws. */
-static int define_draws(const netcdf_writer *w, int group, const char *name, nc_type type, int axes,
-                        int64_t row, int64_t n, int *variable)
+ * draws of `draws`. */
+static int define_draws(const gbs_results_writer *common, int64_t draws, int group,
+                        const char *name, nc_type type, int axes, int64_t row, int64_t n,
+                        int *variable)
 {
-    const gbs_results_writer *common = &w->common;
     static const char *const names[] = {"chain", "draw", "x_dim_0"};
     int dims[3], code = NC_NOERR;
     for (int i = 0; !code && i < axes; i++)
@@ -155,11 +161,11 @@ static int define_draws(const netcdf_writer *w, int group, const char *name, nc_
         code = nc_def_var(group, name, type, axes, dims, variable);
     if (code)
         return code;
-    if (n == common->draws || n * row >= LONG_PIECE) {
+    if (n == draws || n * row >= LONG_PIECE) {
         code = nc_def_var_chunking(group, *variable, NC_CONTIGUOUS, NULL);
         return code ? code : nc_def_var_fill(group, *variable, NC_NOFILL, NULL);
     }
-    int64_t together = chunk_draws(n, common->draws, common->chains * row);
+    int64_t together = chunk_draws(n, draws, common->chains * row);
     int64_t chains = CHUNK_BYTES / (together * row);
     chains = chains < 1 ? 1 : chains < common->chains ? chains : common->chains;
     const size_t chunk[] = {(size_t)chains, (size_t)together, (size_t)common->dim};
@@ -167,40 +173,50 @@ static int define_draws(const netcdf_writer *w, int group, const char *name, nc_
 }
 
 /* The draws' own variables, once the length of a block is known. */
-static int define_variables(netcdf_writer *w, int64_t n)
+static int define_variables(netcdf_writer *w, draws_groups *g, int64_t n)
 {
     int single = w->common.type == GBS_F32;
-    int code = define_draws(w, w->posterior, "x", single ? NC_FLOAT : NC_DOUBLE, 3,
-                            w->common.dim * (single ? 4 : 8), n, &w->x);
-    return code ? code : define_draws(w, w->stats, "lp", NC_DOUBLE, 2, 8, n, &w->lp);
+    int code = define_draws(&w->common, g->draws, g->posterior, "x", single ? NC_FLOAT : NC_DOUBLE,
+                            3, w->common.dim * (single ? 4 : 8), n, &g->x);
+    return code ? code
+                : define_draws(&w->common, g->draws, g->stats, "lp", NC_DOUBLE, 2, 8, n, &g->lp);
 }
 
-static int define_posterior(netcdf_writer *w, const gbs_results_spec *spec)
+/* A group with its attributes and the chains' coordinate. */
+static int define_group(netcdf_writer *w, const gbs_results_spec *spec, const char *name,
+                        int *group)
 {
     int dim;
-    int code = nc_def_grp(w->file, "posterior", &w->posterior);
+    int code = nc_def_grp(w->file, name, group);
     if (!code)
-        code = put_attributes(w->posterior, spec->attributes, spec->attribute_count, 1);
+        code = put_attributes(*group, spec->attributes, spec->attribute_count, 1);
     if (!code)
-        code = put_coordinate(w->posterior, "chain", spec->chains, spec->first_chain, &dim);
-    if (!code)
-        code = put_coordinate(w->posterior, "draw", spec->draws, spec->first_draw, &dim);
-    if (!code)
-        code = put_sites(w->posterior, spec, &dim);
+        code = put_coordinate(*group, "chain", spec->chains, spec->first_chain, &dim);
     return code;
 }
 
-static int define_sample_stats(netcdf_writer *w, const gbs_results_spec *spec)
+/* The groups of draws first, first + 1, ... */
+static int define_groups(netcdf_writer *w, const gbs_results_spec *spec, draws_groups *g,
+                         const char *posterior, const char *stats, int64_t first)
 {
     int dim;
-    int code = nc_def_grp(w->file, "sample_stats", &w->stats);
+    int code = define_group(w, spec, posterior, &g->posterior);
     if (!code)
-        code = put_attributes(w->stats, spec->attributes, spec->attribute_count, 1);
+        code = put_coordinate(g->posterior, "draw", g->draws, first, &dim);
     if (!code)
-        code = put_coordinate(w->stats, "chain", spec->chains, spec->first_chain, &dim);
+        code = put_sites(g->posterior, spec, &dim);
     if (!code)
-        code = put_coordinate(w->stats, "draw", spec->draws, spec->first_draw, &dim);
+        code = define_group(w, spec, stats, &g->stats);
+    if (!code)
+        code = put_coordinate(g->stats, "draw", g->draws, first, &dim);
     return code;
+}
+
+static int define_moments(netcdf_writer *w, const gbs_results_spec *spec)
+{
+    int dim;
+    int code = define_group(w, spec, "moments", &w->moments);
+    return code ? code : put_sites(w->moments, spec, &dim);
 }
 
 static int put_constant(int group, const char *name, int dim, const double *values,
@@ -230,34 +246,59 @@ static int put_constant_data(netcdf_writer *w, const gbs_results_spec *spec)
     return code;
 }
 
-static gbs_io_status write_draws(gbs_results_writer *writer, int64_t first, int64_t n,
+static gbs_io_status write_draws(gbs_results_writer *writer, int warmup, int64_t first, int64_t n,
                                  const void *x, const double *lp, gbs_io_error *error)
 {
     netcdf_writer *w = (netcdf_writer *)writer;
+    draws_groups *g = &w->of[warmup];
     const size_t start[] = {0, (size_t)first, 0};
     const size_t count[] = {(size_t)writer->chains, (size_t)n, (size_t)writer->dim};
     if (!lp)
         return gbs_io_fail(error, GBS_IO_WRITE, writer->output.path,
                            "the log density of the draws is missing");
-    int code = first == 0 ? define_variables(w, n) : NC_NOERR;
+    int code = first == 0 ? define_variables(w, g, n) : NC_NOERR;
     if (!code)
-        code = writer->type == GBS_F32 ? nc_put_vara_float(w->posterior, w->x, start, count, x)
-                                       : nc_put_vara_double(w->posterior, w->x, start, count, x);
+        code = writer->type == GBS_F32 ? nc_put_vara_float(g->posterior, g->x, start, count, x)
+                                       : nc_put_vara_double(g->posterior, g->x, start, count, x);
     if (!code)
-        code = nc_put_vara_double(w->stats, w->lp, start, count, lp);
+        code = nc_put_vara_double(g->stats, g->lp, start, count, lp);
     return code ? fail_write(writer, code, error) : GBS_IO_OK;
 }
 
-static gbs_io_status read_back(gbs_results_writer *writer, int64_t first, int64_t n, void *x,
-                               double *lp, gbs_io_error *error)
+static gbs_io_status read_back(gbs_results_writer *writer, int warmup, int64_t first, int64_t n,
+                               void *x, double *lp, gbs_io_error *error)
 {
-    const netcdf_writer *w = (const netcdf_writer *)writer;
+    const draws_groups *g = &((const netcdf_writer *)writer)->of[warmup];
     const size_t start[] = {0, (size_t)first, 0};
     const size_t count[] = {(size_t)writer->chains, (size_t)n, (size_t)writer->dim};
-    int code = writer->type == GBS_F32 ? nc_get_vara_float(w->posterior, w->x, start, count, x)
-                                       : nc_get_vara_double(w->posterior, w->x, start, count, x);
+    int code = writer->type == GBS_F32 ? nc_get_vara_float(g->posterior, g->x, start, count, x)
+                                       : nc_get_vara_double(g->posterior, g->x, start, count, x);
     if (!code)
-        code = nc_get_vara_double(w->stats, w->lp, start, count, lp);
+        code = nc_get_vara_double(g->stats, g->lp, start, count, lp);
+    return code ? fail_write(writer, code, error) : GBS_IO_OK;
+}
+
+static int put_moment(int group, const char *name, const double *values)
+{
+    int dims[2], variable;
+    int code = nc_inq_dimid(group, "chain", &dims[0]);
+    if (!code)
+        code = nc_inq_dimid(group, "x_dim_0", &dims[1]);
+    if (!code)
+        code = nc_def_var(group, name, NC_DOUBLE, 2, dims, &variable);
+    return code ? code : nc_put_var_double(group, variable, values);
+}
+
+static gbs_io_status write_moments(gbs_results_writer *writer, int64_t count, const double *mean,
+                                   const double *m2, gbs_io_error *error)
+{
+    const int group = ((const netcdf_writer *)writer)->moments;
+    const long long draws = count;
+    int code = nc_put_att_longlong(group, NC_GLOBAL, "draws", NC_INT64, 1, &draws);
+    if (!code)
+        code = put_moment(group, "mean", mean);
+    if (!code)
+        code = put_moment(group, "m2", m2);
     return code ? fail_write(writer, code, error) : GBS_IO_OK;
 }
 
@@ -277,9 +318,10 @@ static gbs_io_status complete(gbs_results_writer *writer, const gbs_attribute *a
                               int64_t attribute_count, gbs_io_error *error)
 {
     const netcdf_writer *w = (const netcdf_writer *)writer;
-    const int groups[] = {w->posterior, w->stats, w->constants};
+    const int groups[] = {w->of[0].posterior, w->of[0].stats, w->of[1].posterior,
+                          w->of[1].stats,     w->moments,     w->constants};
     int code = put_attributes(w->file, attributes, attribute_count, 0);
-    for (int i = 0; !code && i < 3; i++) {
+    for (size_t i = 0; !code && i < sizeof groups / sizeof groups[0]; i++) {
         if (groups[i] >= 0)
             code = put_attributes(groups[i], attributes, attribute_count, 1);
     }
@@ -301,10 +343,12 @@ static int create_file(netcdf_writer *w, const gbs_results_spec *spec)
     int code = nc_create(w->common.output.temporary, NC_NETCDF4 | NC_CLOBBER, &w->file);
     if (!code)
         code = put_attributes(w->file, spec->attributes, spec->attribute_count, 0);
-    if (!code)
-        code = define_posterior(w, spec);
-    if (!code)
-        code = define_sample_stats(w, spec);
+    if (!code && spec->moments_only)
+        code = define_moments(w, spec);
+    else if (!code)
+        code = define_groups(w, spec, &w->of[0], "posterior", "sample_stats", spec->first_draw);
+    if (!code && spec->warmup_draws && !spec->moments_only)
+        code = define_groups(w, spec, &w->of[1], "warmup_posterior", "warmup_sample_stats", 0);
     if (!code)
         code = put_constant_data(w, spec);
     return code ? code : nc_sync(w->file);
@@ -313,12 +357,16 @@ static int create_file(netcdf_writer *w, const gbs_results_spec *spec)
 gbs_io_status gbs_netcdf_results_create(gbs_results_writer *common, const gbs_results_spec *spec,
                                         gbs_results_writer **out, gbs_io_error *error)
 {
-    static const gbs_writer_ops ops = {write_draws, read_back, complete};
+    static const gbs_writer_ops ops = {write_draws, read_back, write_moments, complete};
     gbs_netcdf_prepare();
     netcdf_writer *writer = malloc(sizeof *writer);
     if (!writer)
         return gbs_io_fail_memory(error, common->output.path, 1, (int64_t)sizeof *writer);
-    *writer = (netcdf_writer){.common = *common, .constants = -1};
+    *writer = (netcdf_writer){.common = *common,
+                              .of = {{.posterior = -1, .stats = -1, .draws = common->draws},
+                                     {.posterior = -1, .stats = -1, .draws = common->warmup_draws}},
+                              .moments = -1,
+                              .constants = -1};
     writer->common.ops = &ops;
     int code = create_file(writer, spec);
     if (code) {

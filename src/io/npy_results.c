@@ -20,10 +20,10 @@ static gbs_io_status fail_write(const gbs_results_writer *writer, gbs_io_error *
                        strerror(errno));
 }
 
-static gbs_io_status write_draws(gbs_results_writer *writer, int64_t first, int64_t n,
+static gbs_io_status write_draws(gbs_results_writer *writer, int warmup, int64_t first, int64_t n,
                                  const void *x, const double *lp, gbs_io_error *error)
 {
-    (void)lp; /* one array a file: no place for it */
+    (void)warmup, (void)lp; /* one array a file: no place for it */
     const npy_writer *w = (const npy_writer *)writer;
     int64_t width = writer->type == GBS_F32 ? 4 : 8;
     size_t block = (size_t)(n * writer->dim * width);
@@ -36,10 +36,10 @@ static gbs_io_status write_draws(gbs_results_writer *writer, int64_t first, int6
     return GBS_IO_OK;
 }
 
-static gbs_io_status read_back(gbs_results_writer *writer, int64_t first, int64_t n, void *x,
-                               double *lp, gbs_io_error *error)
+static gbs_io_status read_back(gbs_results_writer *writer, int warmup, int64_t first, int64_t n,
+                               void *x, double *lp, gbs_io_error *error)
 {
-    (void)lp;
+    (void)warmup, (void)lp;
     const npy_writer *w = (const npy_writer *)writer;
     int64_t width = writer->type == GBS_F32 ? 4 : 8;
     size_t block = (size_t)(n * writer->dim * width);
@@ -62,7 +62,7 @@ static gbs_io_status complete(gbs_results_writer *writer, const gbs_attribute *a
 gbs_io_status gbs_npy_results_create(gbs_results_writer *common, gbs_results_writer **out,
                                      gbs_io_error *error)
 {
-    static const gbs_writer_ops ops = {write_draws, read_back, complete};
+    static const gbs_writer_ops ops = {write_draws, read_back, NULL, complete};
     unsigned char header[GBS_NPY_HEADER_BYTES];
     const int64_t shape[] = {common->chains, common->draws, common->dim};
     size_t bytes = gbs_npy_write_header(header, common->type, 3, shape);

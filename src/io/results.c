@@ -11,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HDF5_MAGIC "\x89HDF\r\n\x1a\n"
-#define HDF5_MAGIC_BYTES 8
-
 static int ends_with(const char *text, const char *ending)
 {
     size_t length = strlen(text), tail = strlen(ending);
@@ -40,19 +37,34 @@ int gbs_results_format_of(const char *path, gbs_results_format *format)
 
 /* ------------------------------------------------------------------ writing */
 
+static gbs_io_status check_spec(const char *path, const gbs_results_spec *spec, gbs_io_error *error)
+{
+    int64_t draws;
+    if (spec->chains < 1 || spec->draws < 1 || spec->dim < 1 || spec->warmup_draws < 0 ||
+        __builtin_add_overflow(spec->draws, spec->warmup_draws, &draws) ||
+        spec->chains > INT64_MAX / 16 / draws / spec->dim)
+        return gbs_io_fail(error, GBS_IO_WRITE, path,
+                           "%" PRId64 " chains of %" PRId64 " and %" PRId64 " draws of %" PRId64
+                           " sites do not make a file",
+                           spec->chains, spec->warmup_draws, spec->draws, spec->dim);
+    if (spec->format == GBS_RESULTS_NPY && (spec->warmup_draws || spec->moments_only))
+        return gbs_io_fail(error, GBS_IO_WRITE, path, "one .npy array holds draws alone");
+    return GBS_IO_OK;
+}
+
 gbs_io_status gbs_results_create(const char *path, const gbs_results_spec *spec,
                                  gbs_results_writer **out, gbs_io_error *error)
 {
     *out = NULL;
-    gbs_results_writer common = {
-        .type = spec->type, .chains = spec->chains, .draws = spec->draws, .dim = spec->dim};
-    if (spec->chains < 1 || spec->draws < 1 || spec->dim < 1 ||
-        spec->chains > INT64_MAX / 16 / spec->draws / spec->dim)
-        return gbs_io_fail(error, GBS_IO_WRITE, path,
-                           "%" PRId64 " chains of %" PRId64 " draws of %" PRId64
-                           " sites do not make a file",
-                           spec->chains, spec->draws, spec->dim);
-    gbs_io_status status = gbs_output_open(&common.output, path, error);
+    gbs_results_writer common = {.type = spec->type,
+                                 .chains = spec->chains,
+                                 .draws = spec->draws,
+                                 .dim = spec->dim,
+                                 .warmup_draws = spec->warmup_draws,
+                                 .moments_only = spec->moments_only};
+    gbs_io_status status = check_spec(path, spec, error);
+    if (!status)
+        status = gbs_output_open(&common.output, path, error);
     if (status)
         return status;
     if (spec->format == GBS_RESULTS_NPY)
@@ -64,43 +76,82 @@ gbs_io_status gbs_results_create(const char *path, const gbs_results_spec *spec,
     return status;
 }
 
-gbs_io_status gbs_results_write(gbs_results_writer *writer, int64_t first, int64_t n, const void *x,
-                                const double *lp, gbs_io_error *error)
+static gbs_io_status write_draws(gbs_results_writer *writer, int warmup, int64_t first, int64_t n,
+                                 const void *x, const double *lp, gbs_io_error *error)
 {
+    int64_t *const written = warmup ? &writer->warmup_written : &writer->written;
+    const int64_t draws = writer->moments_only ? 0 : warmup ? writer->warmup_draws : writer->draws;
     if (writer->failed)
         return gbs_io_fail(error, GBS_IO_WRITE, writer->output.path, "writing has failed before");
-    if (first != writer->written || n < 1 || n > writer->draws - first)
+    if (first != *written || n < 1 || n > draws - first ||
+        (!warmup && writer->warmup_written < writer->warmup_draws))
         return gbs_io_fail(error, GBS_IO_WRITE, writer->output.path,
                            "draws %" PRId64 " ... %" PRId64 " do not follow the %" PRId64
                            " of %" PRId64 " that are written",
-                           first, first + n - 1, writer->written, writer->draws);
-    gbs_io_status status = writer->ops->write(writer, first, n, x, lp, error);
+                           first, first + n - 1, *written, draws);
+    gbs_io_status status = writer->ops->write(writer, warmup, first, n, x, lp, error);
     writer->failed = status != GBS_IO_OK;
     if (!status)
-        writer->written += n;
+        *written += n;
+    return status;
+}
+
+gbs_io_status gbs_results_write(gbs_results_writer *writer, int64_t first, int64_t n, const void *x,
+                                const double *lp, gbs_io_error *error)
+{
+    return write_draws(writer, 0, first, n, x, lp, error);
+}
+
+gbs_io_status gbs_results_write_warmup(gbs_results_writer *writer, int64_t first, int64_t n,
+                                       const void *x, const double *lp, gbs_io_error *error)
+{
+    return write_draws(writer, 1, first, n, x, lp, error);
+}
+
+gbs_io_status gbs_results_write_moments(gbs_results_writer *writer, int64_t count,
+                                        const double *mean, const double *m2, gbs_io_error *error)
+{
+    if (writer->failed || !writer->moments_only || writer->written)
+        return gbs_io_fail(error, GBS_IO_WRITE, writer->output.path,
+                           "is not a file that waits for moments");
+    gbs_io_status status = writer->ops->write_moments(writer, count, mean, m2, error);
+    writer->failed = status != GBS_IO_OK;
+    if (!status)
+        writer->written = writer->draws;
     return status;
 }
 
 /* Room for a block of draws that is copied. */
 enum { COPY_BYTES = 32 << 20 };
 
+static gbs_io_status copy_draws(gbs_results_writer *from, gbs_results_writer *to, int warmup,
+                                int64_t block, void *x, double *lp, gbs_io_error *error)
+{
+    const int64_t written = warmup ? from->warmup_written : from->written;
+    gbs_io_status status = GBS_IO_OK;
+    for (int64_t done = 0, n; !status && done < written; done += n) {
+        n = written - done < block ? written - done : block;
+        status = from->ops->read_back(from, warmup, done, n, x, lp, error);
+        if (!status)
+            status = write_draws(to, warmup, done, n, x, lp, error);
+    }
+    return status;
+}
+
 gbs_io_status gbs_results_copy(gbs_results_writer *from, gbs_results_writer *to,
                                gbs_io_error *error)
 {
     const int64_t draw = from->chains * from->dim * (from->type == GBS_F32 ? 4 : 8);
     const int64_t fit = COPY_BYTES / draw, block = fit < 1 ? 1 : fit;
-    const int64_t most = block < from->written ? block : from->written;
-    void *x = malloc((size_t)(most * draw));
-    double *lp = malloc((size_t)(most * from->chains) * sizeof *lp);
+    void *x = malloc((size_t)(block * draw));
+    double *lp = malloc((size_t)(block * from->chains) * sizeof *lp);
     gbs_io_status status = GBS_IO_OK;
     if (!x || !lp)
-        status = gbs_io_fail_memory(error, to->output.path, most, draw);
-    for (int64_t done = 0, n; !status && done < from->written; done += n) {
-        n = from->written - done < most ? from->written - done : most;
-        status = from->ops->read_back(from, done, n, x, lp, error);
-        if (!status)
-            status = gbs_results_write(to, done, n, x, lp, error);
-    }
+        status = gbs_io_fail_memory(error, to->output.path, block, draw);
+    if (!status)
+        status = copy_draws(from, to, 1, block, x, lp, error);
+    if (!status)
+        status = copy_draws(from, to, 0, block, x, lp, error);
     free(lp);
     free(x);
     return status;
@@ -163,8 +214,8 @@ gbs_variable *gbs_results_add_variable(gbs_results_reader *reader, const char *n
 /* Recognises the format and lets it build the reader. */
 static gbs_io_status open_format(gbs_input *input, gbs_results_reader **out, gbs_io_error *error)
 {
-    char start[HDF5_MAGIC_BYTES + 1] = {0};
-    int64_t known = input->bytes < HDF5_MAGIC_BYTES ? input->bytes : HDF5_MAGIC_BYTES;
+    char start[GBS_HDF5_MAGIC_BYTES + 1] = {0};
+    int64_t known = input->bytes < GBS_HDF5_MAGIC_BYTES ? input->bytes : GBS_HDF5_MAGIC_BYTES;
     gbs_io_status status = gbs_input_read(input, 0, start, known, error);
     if (status)
         return status;
@@ -173,7 +224,7 @@ static gbs_io_status open_format(gbs_input *input, gbs_results_reader **out, gbs
     if (memcmp(start, "CDF", 3) == 0)
         return gbs_io_fail(error, GBS_IO_CONTENT, input->path,
                            "is a classic netCDF file, which has no groups; netCDF-4 is read");
-    if (memcmp(start, HDF5_MAGIC, HDF5_MAGIC_BYTES) != 0)
+    if (memcmp(start, GBS_HDF5_MAGIC, GBS_HDF5_MAGIC_BYTES) != 0)
         return gbs_stan_csv_results_open(input, out, error);
     if (input->memory)
         return gbs_io_fail(error, GBS_IO_FILE, input->path, "netCDF-4 is not read from a pipe");

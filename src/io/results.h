@@ -76,6 +76,8 @@ typedef struct gbs_results_spec {
     int64_t chains, draws, dim; /* each >= 1; axes of length 1 stay */
     int64_t first_chain;        /* coordinate of chain 0, and of draw 0 */
     int64_t first_draw;
+    int64_t warmup_draws; /* kept of the warm-up, netCDF only: groups warmup_... ; 0 for none */
+    int moments_only;     /* netCDF only: no draws but gbs_results_write_moments */
     /* What follows goes into netCDF only; .npy has no place for it. */
     char *const *names;           /* [dim] of the sites, the coordinate x_dim_0; NULL: 0, 1, ... */
     const double *location;       /* [dim] constant_data/location; NULL leaves it out */
@@ -103,6 +105,16 @@ gbs_io_status gbs_results_create(const char *path, const gbs_results_spec *spec,
 gbs_io_status gbs_results_write(gbs_results_writer *writer, int64_t first, int64_t n, const void *x,
                                 const double *lp, gbs_io_error *error);
 
+/* The same for draws of the warm-up, all of which come before the others. */
+gbs_io_status gbs_results_write_warmup(gbs_results_writer *writer, int64_t first, int64_t n,
+                                       const void *x, const double *lp, gbs_io_error *error);
+
+/* Instead of draws: means and sums of squares about them, over `count` draws of each chain.
+ * Shape: mean, m2 [chains, dim].
+ * Fails: WRITE; the writer is then good only for gbs_results_abandon. */
+gbs_io_status gbs_results_write_moments(gbs_results_writer *writer, int64_t count,
+                                        const double *mean, const double *m2, gbs_io_error *error);
+
 /* Appends all draws that `from` has to `to`, a writer of as many draws and else the same shape; how
  * a file that was begun for more draws becomes a complete one.  `from` is not changed.
  * Fails: WRITE, MEMORY; both are then good only for gbs_results_abandon. */
@@ -118,6 +130,23 @@ gbs_io_status gbs_results_finish(gbs_results_writer *writer, const gbs_attribute
 
 /* Ends the writer and removes what it wrote; the final name is as it was.  Accepts NULL. */
 void gbs_results_abandon(gbs_results_writer *writer);
+
+/* ------------------------------------------------------------------ moments, read */
+
+/* What a file made by gbs_results_write_moments holds. */
+typedef struct gbs_moments_file {
+    int64_t chains, dim, draws;
+    int64_t *chain_number; /* [chains] */
+    char **name;           /* [dim] of the sites; NULL: 0, 1, ... */
+    double *mean, *m2;     /* [chains, dim] */
+} gbs_moments_file;
+
+/* Reads one.  *found is 0, and nothing else is done, where the file is another kind.
+ * Owns: *out is ended by gbs_moments_file_free, which accepts one of zeros.
+ * Fails: FILE, CONTENT, MEMORY; *out is then all zero. */
+gbs_io_status gbs_moments_file_read(const char *path, int *found, gbs_moments_file *out,
+                                    gbs_io_error *error);
+void gbs_moments_file_free(gbs_moments_file *file);
 
 /* ------------------------------------------------------------------ reading */
 

@@ -6,14 +6,20 @@
 #include "io/file.h"
 #include "io/results.h"
 
+#define GBS_HDF5_MAGIC "\x89HDF\r\n\x1a\n"
+#define GBS_HDF5_MAGIC_BYTES 8
+
 typedef struct gbs_writer_ops {
-    /* Writes n draws; the bounds are checked already. */
-    gbs_io_status (*write)(gbs_results_writer *writer, int64_t first, int64_t n, const void *x,
-                           const double *lp, gbs_io_error *error);
+    /* Writes n draws; the bounds are checked already.  warmup: of the warm-up. */
+    gbs_io_status (*write)(gbs_results_writer *writer, int warmup, int64_t first, int64_t n,
+                           const void *x, const double *lp, gbs_io_error *error);
     /* Reads n written draws back: x [chains, n, dim], and lp [chains, n] where the format has it.
      */
-    gbs_io_status (*read_back)(gbs_results_writer *writer, int64_t first, int64_t n, void *x,
-                               double *lp, gbs_io_error *error);
+    gbs_io_status (*read_back)(gbs_results_writer *writer, int warmup, int64_t first, int64_t n,
+                               void *x, double *lp, gbs_io_error *error);
+    /* NULL where the format has none. */
+    gbs_io_status (*write_moments)(gbs_results_writer *writer, int64_t count, const double *mean,
+                                   const double *m2, gbs_io_error *error);
     /* Completes the temporary, so that it only needs gbs_output_commit. */
     gbs_io_status (*complete)(gbs_results_writer *writer, const gbs_attribute *attributes,
                               int64_t attribute_count, gbs_io_error *error);
@@ -24,8 +30,11 @@ struct gbs_results_writer {
     gbs_output output;
     gbs_type type;
     int64_t chains, draws, dim;
+    int64_t warmup_draws;
+    int moments_only;
     int64_t written; /* draws */
-    int failed;      /* nothing more may be written */
+    int64_t warmup_written;
+    int failed; /* nothing more may be written */
 };
 
 /* Make a writer whose common part but for `ops` results.c has filled in; on failure results.c
