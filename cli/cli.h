@@ -12,9 +12,9 @@
 typedef enum exit_code {
     EXIT_FINE = 0,
     EXIT_CHECK_FAILED = 1, /* summary --check, selftest */
-    EXIT_USAGE = 2,        /* the command line is wrong */
+    EXIT_USAGE = 2,        /* the command line is wrong, or asks for what is not here */
     EXIT_BAD_INPUT = 3,    /* a file can be read and is wrong, or the model cannot be used */
-    EXIT_FILE = 4,         /* a file cannot be opened, read or written; or no memory */
+    EXIT_FILE = 4,         /* a file cannot be opened, read or written; no memory; a GPU failed */
     EXIT_INTERRUPTED = 5   /* SIGINT or SIGTERM; nothing stands under the output's name
                               unless a part was to be kept */
 } exit_code;

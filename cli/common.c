@@ -36,10 +36,10 @@ exit_code complain_status(const gbs_context *ctx, gbs_status status)
     say("%s", *message ? message : gbs_status_text(status));
     switch (status) {
     case GBS_OK: return EXIT_FINE;
-    case GBS_ERROR_MEMORY: return EXIT_FILE;
+    case GBS_ERROR_MEMORY:
+    case GBS_ERROR_UNAVAILABLE: return EXIT_FILE; /* a GPU that failed */
     case GBS_ERROR_ARGUMENT:
-    case GBS_ERROR_LIMIT:
-    case GBS_ERROR_UNAVAILABLE: return EXIT_USAGE;
+    case GBS_ERROR_LIMIT: return EXIT_USAGE;
     default: return EXIT_BAD_INPUT;
     }
 }

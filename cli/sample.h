@@ -14,9 +14,10 @@
  * hold the library's enums. */
 typedef struct sample_plan {
     model_files files;
-    int method, dtype, order, isa;
+    int method, dtype, order, isa, backend;
     int64_t chains, warmup, draws, thin;
     int64_t cpu_threads; /* 0: one a processor */
+    int64_t device;      /* with backend cuda: which GPU */
     uint64_t seed;
     double omega;
     const char *init; /* a word or a file */

@@ -14,6 +14,8 @@
 #define MOST_CHAINS (INT64_C(1) << 40)
 #define MOST_SWEEPS (INT64_C(1) << 48)
 
+#define MOST_DEVICES 65535
+
 /* torch's kernel runs blocks of this many threads. */
 enum { LEAST_THREADS = 256 };
 
@@ -23,6 +25,7 @@ enum { MOST_THREADS = 1024 };
 static const char *const methods[] = {"gibbs", "exact", NULL};
 static const char *const dtypes[] = {"f32", "f64", NULL};
 static const char *const orders[] = {"forward", "backward", "symmetric", NULL};
+static const char *const backends[] = {"cpu", "cuda", NULL};
 static const char *const isas[] = {"auto", "scalar", "avx2", "avx512", NULL};
 static const char *const formats[] = {"npy", "nc", NULL};
 
@@ -231,6 +234,8 @@ static exit_code settle_plan(const cli_command *command, sample_plan *plan, int 
         code = check_checkpoint(command, plan);
     if (code == EXIT_FINE)
         code = check_files(command, plan);
+    if (code == EXIT_FINE && plan->backend == GBS_BACKEND_CPU && option_given(command, "--device"))
+        code = usage_error(command, "--device is a GPU of --backend cuda, which is not given");
     if (code == EXIT_FINE && !gbs_isa_available((gbs_isa)plan->isa))
         code = usage_error(command, "--isa: %s is not available here", isas[plan->isa]);
     if (code == EXIT_FINE)
@@ -284,6 +289,10 @@ bool plan_parse(int argc, char **argv, sample_plan *p, exit_code *code)
          "native (default), given:FILE (.npy [sweeps, D, chains]),\n"
          "torch-cpu, torch-cuda:SMS:THREADS_PER_SM",
          &p->stream, OPTION_TEXT, .required = false},
+        {"--backend", "B", "cpu (default), or cuda: an NVIDIA GPU; the draws are the same",
+         &p->backend, OPTION_CHOICE, .choices = backends},
+        {"--device", "N", "with --backend cuda: which GPU, counted from 0 (default)", &p->device,
+         OPTION_COUNT, .least = 0, .most = MOST_DEVICES},
         {"--isa", "I", "auto (default), scalar, avx2 or avx512; the draws are\nthe same", &p->isa,
          OPTION_CHOICE, .choices = isas},
         {"--threads", "N",

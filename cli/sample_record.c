@@ -62,6 +62,8 @@ static void put_options(FILE *to, const sample_plan *plan)
             put_word(to, "--init", plan->init);
     }
     put_word(to, "--stream", plan->stream);
+    if (plan->stream_kind == GBS_STREAM_TORCH_CUDA && plan->backend == GBS_BACKEND_CUDA)
+        put_word(to, "--backend", "cuda"); /* torch's own bits; the CPU comes within 5e-6 */
     put_word(to, "--resume", plan->resume);
     if (plan->save_warmup)
         fputs(" --save-warmup", to);
@@ -142,17 +144,18 @@ json_t *record_json(const sample_record *record, const sample_run *run)
     const sample_plan *plan = run->plan;
     static const char *const formats[] = {"npy", "nc"};
     json_t *object = json_pack(
-        "{s:s, s:s, s:o, s:s, s:I, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:s, s:o, s:s, s:s, s:I, "
-        "s:o}",
+        "{s:s, s:s, s:o, s:s, s:I, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:s, s:o, s:s, s:s, s:s, "
+        "s:I, s:o}",
         "gibbsite", gbs_version(), "verb", "sample", "matrix", json_text(plan->files.matrix),
         "kind", plan->files.covariance ? "covariance" : "precision", "size", (json_int_t)run->dim,
         "location_form", form_names[gbs_model_location_kind(run->model)], "method",
         method_names[plan->method], "chains", (json_int_t)plan->chains, "warmup",
         (json_int_t)plan->warmup, "draws", (json_int_t)plan->draws, "thin", (json_int_t)plan->thin,
         "seed", json_unsigned(plan->seed), "dtype", dtype_names[plan->dtype], "stream",
-        stream_json(record, plan), "isa", gbs_isa_name(gbs_context_isa(run->ctx)), "kernel",
-        gbs_sampler_kernel(run->sampler), "threads", (json_int_t)gbs_context_threads(run->ctx),
-        "options", json_text(record->options));
+        stream_json(record, plan), "backend", gbs_backend_name(gbs_context_backend(run->ctx)),
+        "isa", gbs_isa_name(gbs_context_isa(run->ctx)), "kernel", gbs_sampler_kernel(run->sampler),
+        "threads", (json_int_t)gbs_context_threads(run->ctx), "options",
+        json_text(record->options));
     if (object && plan->method == GBS_METHOD_GIBBS) {
         json_object_set_new(object, "order", json_string(order_names[plan->order]));
         json_object_set_new(object, "omega", json_number(plan->omega));

@@ -160,8 +160,14 @@ exit_code run_open(sample_run *run, const sample_plan *plan)
     gbs_context_options options = gbs_context_options_default();
     options.isa = (gbs_isa)plan->isa;
     options.threads = (int32_t)plan->cpu_threads;
-    if (gbs_context_create(&options, &run->ctx) != GBS_OK)
-        return complain(EXIT_FILE, "no memory for a context");
+    options.backend = (gbs_backend)plan->backend;
+    options.cuda_device = (int32_t)plan->device;
+    char why[512] = "";
+    options.message = why;
+    options.message_bytes = sizeof why;
+    const gbs_status status = gbs_context_create(&options, &run->ctx);
+    if (status != GBS_OK)
+        return complain(status == GBS_ERROR_MEMORY ? EXIT_FILE : EXIT_USAGE, "%s", why);
     exit_code code = load_model(run->ctx, &plan->files, &run->model, &run->facts);
     if (code != EXIT_FINE)
         return code;

@@ -7,11 +7,13 @@ from . import _library
 from ._library import lib
 
 F32, F64 = 0, 1
+BACKENDS = {"cpu": 0, "cuda": 1}
 ISAS = {"auto": 0, "scalar": 1, "avx2": 2, "avx512": 3}
 LOCATIONS = {"mean": 1, "info": 2, "offset": 3}
 LOCATION_NAMES = ["zero", "mean", "information", "offset"]
 
-_EXCEPTIONS = {3: MemoryError}  # GBS_ERROR_MEMORY; every other refusal is about a value
+# GBS_ERROR_MEMORY, GBS_ERROR_UNAVAILABLE; every other refusal is about a value
+_EXCEPTIONS = {3: MemoryError, 9: RuntimeError}
 
 
 def address(array):
@@ -51,7 +53,7 @@ class Handle:
 
 
 class Context(Handle):
-    def __init__(self, isa="auto", threads=1):
+    def __init__(self, isa="auto", threads=1, backend="cpu", device=0):
         super().__init__(lib.gbs_context_destroy)
         if isa not in ISAS:
             raise ValueError(f"isa: {isa!r}; it must be one of {', '.join(ISAS)}")
@@ -60,8 +62,15 @@ class Context(Handle):
         if isinstance(threads, bool) or not isinstance(threads, int) or not 0 <= threads <= 1024:
             raise ValueError(f"threads: {threads!r}; it must be 0 (one a processor) to 1024")
         options.threads = threads
-        if lib.gbs_context_create(c.byref(options), c.byref(self.handle)) != 0:
-            raise ValueError(f"isa: this machine or build does not have {isa}")
+        if backend not in BACKENDS:
+            raise ValueError(f"backend: {backend!r}; it must be cpu or cuda")
+        options.backend, options.cuda_device = BACKENDS[backend], device
+        why = c.create_string_buffer(512)
+        options.message, options.message_bytes = c.cast(why, c.c_char_p), len(why)
+        status = lib.gbs_context_create(c.byref(options), c.byref(self.handle))
+        if status != 0:
+            kind = ValueError if backend == "cpu" else _EXCEPTIONS.get(status, ValueError)
+            raise kind(why.value.decode())
 
     def must(self, status):
         if status != 0:

@@ -149,7 +149,7 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
            chains=4, warmup=None, draws=1000, thin=None, seed=None, dtype="float64", force=False,
            order="forward", omega=1.0, init="overdispersed", stream="native", noise=None,
            generator_state=None, card=None, first_chain=0, first_sweep=0, isa="auto",
-           threads=1, output="array"):
+           threads=1, backend="cpu", device=0, output="array"):
     """Draws from a Gaussian with the given precision [D, D] (covariance=True: covariance).
 
     mean, info, offset   at most one location [D]: mu, Q mu, or the offset that many loops add
@@ -166,9 +166,11 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
     first_chain,         shift the native stream: batches and resumes continue one run
     first_sweep
     threads              1, or more, or 0 for one a processor; the draws are the same
+    backend, device      "cpu", or "cuda": the chains live and run on GPU number `device`, with the
+                         same draws (torch-cuda: torch's own bits); RuntimeError where there is none
     output               "array": [chain, draw, D]; "arviz": InferenceData, as the program's files
 
-    The native stream gives the same bits on every machine and any number of threads.
+    The native stream gives the same bits on every machine, any number of threads and a GPU.
     """
     typed = _choice("dtype", dtype if isinstance(dtype, str) else np.dtype(dtype).name, _TYPES)
     _choice("output", output, {"array": 0, "arviz": 1})
@@ -186,7 +188,7 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
     spec.first_chain = _count("first_chain", first_chain, 0)
     spec.first_sweep = _count("first_sweep", first_sweep, 0)
     spec.order, spec.omega = _choice("order", order, _ORDERS), float(omega)
-    with Context(isa, threads) as context, \
+    with Context(isa, threads, backend, _count("device", device, 0)) as context, \
             Model(context, precision, mean, info, offset, covariance) as model:
         if typed is np.float32:
             _check_float(model, force)

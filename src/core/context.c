@@ -62,7 +62,7 @@ static gbs_status check(gbs_context_options *chosen, gbs_device_message message)
         chosen->isa = gbs_cpu_widest();
     else if (!gbs_isa_available(chosen->isa))
         return refuse(message, GBS_ERROR_UNAVAILABLE,
-                      "isa: this machine or build does not have it");
+                      "isa: this machine or build does not have the instruction set asked for");
     if (chosen->allocator.allocate == NULL) {
         chosen->allocator.allocate = default_allocate;
         chosen->allocator.release = default_release;

@@ -272,3 +272,26 @@ def test_threads():
         together = list(pool.map(draw, range(8)))
     for seed, got in enumerate(together):
         assert np.array_equal(draw(seed), got)
+
+
+def test_backend(monkeypatch):
+    """A missing CUDA library is told; the CPU needs none; where there is a GPU its draws are ours."""
+    q = [[2.0, -1.0], [-1.0, 2.0]]
+    expected = gibbsite.sample(q, draws=20, chains=7, seed=3, dtype="float32", order="symmetric")
+    monkeypatch.setenv("GIBBSITE_CUDA_LIBRARY", "/nowhere/libgibbsite_cuda.so.0")
+    with pytest.raises(RuntimeError, match="no CUDA library: /nowhere/libgibbsite_cuda"):
+        gibbsite.sample(q, draws=1, backend="cuda")
+    with pytest.raises(ValueError, match="backend: 'gpu'"):
+        gibbsite.sample(q, draws=1, backend="gpu")
+    with pytest.raises(ValueError, match="device: -1"):
+        gibbsite.sample(q, draws=1, backend="cuda", device=-1)
+    assert np.array_equal(expected, gibbsite.sample(q, draws=20, chains=7, seed=3, dtype="float32",
+                                                    order="symmetric", backend="cpu"))
+    monkeypatch.delenv("GIBBSITE_CUDA_LIBRARY")
+    try:
+        got = gibbsite.sample(q, draws=20, chains=7, seed=3, dtype="float32", order="symmetric",
+                              backend="cuda")
+    except RuntimeError as error:
+        assert "backend cuda: no" in str(error)
+    else:
+        assert np.array_equal(expected, got) and got.kernel.startswith("sweep_")
