@@ -15,7 +15,7 @@ GIBBSITE = build/release/cli/gibbsite
 BUILD = cmake --preset $(1) && cmake --build --preset $(1) --parallel $(JOBS)
 
 .PHONY: help build demo test bench install clean \
-        test-clang test-asan test-tsan test-install test-python test-package test-cuda test-all coverage lint format \
+        test-clang test-asan test-tsan test-fuzz test-install test-python test-package test-cuda test-all coverage lint format \
         gpu-build gpu-test gpu-bench
 
 build: packages
@@ -30,6 +30,7 @@ help:
 	@echo 'make test-clang    the same tests, built by clang'
 	@echo 'make test-asan     the same tests under AddressSanitizer and UBSan'
 	@echo 'make test-tsan     the tests with threads under ThreadSanitizer'
+	@echo 'make test-fuzz     fuzz every reader for FUZZ_SECONDS ($(FUZZ_SECONDS)) in all (needs clang)'
 	@echo 'make test-install  install into a scratch folder and build programs against that copy'
 	@echo 'make test-python   compare with PyTorch and ArviZ in .venv (downloads them)'
 	@echo 'make test-cuda     build the CUDA library (needs nvcc) and test what needs no GPU'
@@ -58,6 +59,12 @@ test-clang: packages-clang
 test-asan test-tsan: test-%: packages
 	@$(call BUILD,$*)
 	@tools/run_tests.sh $* $(JOBS)
+
+# Seconds of all readers together.
+FUZZ_SECONDS ?= 600
+test-fuzz: packages-clang
+	@$(call BUILD,fuzz)
+	@tests/fuzz/run.sh build/fuzz $(FUZZ_SECONDS) $(JOBS)
 
 test-install: packages-install
 	@$(call BUILD,release)

@@ -5,7 +5,6 @@
 
 #include "io/graph.h"
 
-#include "io/file.h"
 #include "io/graph_builder.h"
 #include "io/text.h"
 
@@ -374,16 +373,12 @@ static gbs_io_status read_graph(const words *w, int64_t asked, gbs_graph_builder
     return out->format == GBS_GRAPH_GAL ? read_gal(w, first, builder) : read_inla(w, builder);
 }
 
-static gbs_io_status read_input(gbs_input *input, int64_t nodes, gbs_graph *out,
-                                gbs_io_error *error)
+static gbs_io_status read_text(char *text, gbs_input *input, int64_t nodes, gbs_graph *out,
+                               gbs_io_error *error)
 {
     words w = {.path = input->path, .error = error};
     gbs_graph_builder builder = {.path = input->path, .error = error};
-    char *text;
-    gbs_io_status status = gbs_input_text(input, &text, error);
-    if (status)
-        return status;
-    status = cut(text, input->bytes, &w);
+    gbs_io_status status = cut(text, input->bytes, &w);
     if (!status)
         status = read_graph(&w, nodes, &builder, out);
     if (!status)
@@ -391,23 +386,36 @@ static gbs_io_status read_input(gbs_input *input, int64_t nodes, gbs_graph *out,
     gbs_graph_builder_close(&builder);
     free((void *)builder.name);
     free(w.word);
+    return status;
+}
+
+gbs_io_status gbs_graph_read_input(gbs_input *input, int64_t nodes, gbs_graph *out,
+                                   gbs_io_error *error)
+{
+    *out = (gbs_graph){0};
+    if (nodes < 0 || nodes > INT32_MAX)
+        return gbs_io_fail(error, GBS_IO_CONTENT, input->path, "%" PRId64 " sites are asked for",
+                           nodes);
+    char *text;
+    gbs_io_status status = gbs_input_text(input, &text, error);
+    if (status)
+        return status;
+    status = read_text(text, input, nodes, out, error);
     free(text);
+    if (status)
+        gbs_graph_free(out);
     return status;
 }
 
 gbs_io_status gbs_graph_read(const char *path, int64_t nodes, gbs_graph *out, gbs_io_error *error)
 {
     *out = (gbs_graph){0};
-    if (nodes < 0 || nodes > INT32_MAX)
-        return gbs_io_fail(error, GBS_IO_CONTENT, path, "%" PRId64 " sites are asked for", nodes);
     gbs_input input;
     gbs_io_status status = gbs_input_open(&input, path, error);
     if (status)
         return status;
-    status = read_input(&input, nodes, out, error);
+    status = gbs_graph_read_input(&input, nodes, out, error);
     gbs_input_close(&input);
-    if (status)
-        gbs_graph_free(out);
     return status;
 }
 

@@ -9,6 +9,7 @@
 #define GBS_IO_GRAPH_H
 
 #include "io/error.h"
+#include "io/file.h"
 
 #include <stdint.h>
 
@@ -35,6 +36,10 @@ typedef struct gbs_graph {
  * range or listed twice, a site listed as its own neighbour, a pair given twice, a neighbour
  * whose own list does not answer, counts that disagree.  *out is then all zero. */
 gbs_io_status gbs_graph_read(const char *path, int64_t nodes, gbs_graph *out, gbs_io_error *error);
+
+/* The same from an input that is already open. */
+gbs_io_status gbs_graph_read_input(gbs_input *input, int64_t nodes, gbs_graph *out,
+                                   gbs_io_error *error);
 
 void gbs_graph_free(gbs_graph *graph); /* accepts an all-zero graph; leaves it so */
 
