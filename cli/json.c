@@ -7,6 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool short_of_memory;
+
+static void *take_for_json(size_t bytes)
+{
+    void *memory = malloc(bytes);
+    short_of_memory = short_of_memory || !memory;
+    return memory;
+}
+
+void json_start(void)
+{
+    json_set_alloc_funcs(take_for_json, free);
+}
+
 json_t *json_text(const char *text)
 {
     json_t *value = json_string(text);
@@ -48,11 +62,12 @@ json_t *json_unsigned(uint64_t value)
 
 exit_code json_print(json_t *object, exit_code code)
 {
-    if (!object)
-        return complain(EXIT_FILE, "--json: no memory for the result");
     /* A failed write shows in the stream's error flag too, which finish_stdout looks at. */
-    (void)json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-    putchar('\n');
+    if (object && !short_of_memory)
+        (void)json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     json_decref(object);
+    if (!object || short_of_memory)
+        return complain(EXIT_FILE, "--json: no memory for the result");
+    putchar('\n');
     return finish_stdout(code);
 }

@@ -7,6 +7,10 @@
 
 #include <jansson.h>
 
+/* To be called before any JSON is made: json_print then knows of every value that there was no
+ * memory for, so that nobody else need look. */
+void json_start(void);
+
 json_t *json_text(const char *text);                    /* '?' for bytes that are no UTF-8 */
 json_t *json_number(double value);                      /* null if not finite */
 json_t *json_hex(const unsigned char *bytes, size_t n); /* "00ff..." */

@@ -1,6 +1,7 @@
 /* The program gibbsite: a table of verbs, each in a file of its own. */
 #include "cli.h"
 #include "interrupt.h"
+#include "json.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -52,6 +53,7 @@ static exit_code run(int argc, char **argv)
         return finish_stdout(EXIT_FINE);
     }
     interrupt_install();
+    json_start();
     for (int k = 0; k < VERBS; k++)
         if (!strcmp(argv[1], verbs[k].name))
             return verbs[k].start(argc - 2, argv + 2);

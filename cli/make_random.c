@@ -100,6 +100,8 @@ exit_code random_precision(int64_t n, double cond, uint64_t seed, double *q)
 done:
     if (ctx && status != GBS_OK)
         code = complain_status(ctx, status);
+    else if (u && status != GBS_OK)
+        complain(code, "random matrix: no memory for a context");
     gbs_sampler_destroy(normals);
     gbs_context_destroy(ctx);
     free(u);

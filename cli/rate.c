@@ -44,9 +44,13 @@ exit_code gibbs_rate(const double *q, int64_t n, double omega, double *rate)
         iteration_row(q, scale, n, i, omega, g);
     /* Column-major reads the rows as columns: G', which has the same eigenvalues. */
     const lapack_int order = (lapack_int)n;
-    if (LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'N', order, g, order, real, imaginary, NULL, 1, NULL,
-                      1) != 0)
+    const lapack_int failed = LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'N', order, g, order, real,
+                                            imaginary, NULL, 1, NULL, 1);
+    if (failed != 0) {
+        code = complain(EXIT_FILE, "Gibbs rate: %s",
+                        failed < 0 ? "no memory for dgeev" : "dgeev does not converge");
         goto done;
+    }
     *rate = 0;
     for (int64_t i = 0; i < n; i++)
         *rate = fmax(*rate, hypot(real[i], imaginary[i]));

@@ -84,7 +84,8 @@ exit_code record_make(sample_record *record, const sample_run *run)
     FILE *to = open_memstream(&record->options, &length);
     if (to)
         put_options(to, plan);
-    if (!to || fclose(to))
+    const bool failed = !to || ferror(to);
+    if ((to && fclose(to)) || failed || !record->options)
         return complain(EXIT_FILE, "no memory for the record of the run");
     add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("inference_library", 1, "gibbsite"));
     add(record,
