@@ -6,7 +6,7 @@ import torch
 from . import _build
 
 _call = _build.load()
-_is_compiling = torch.compiler.is_compiling
+_is_dynamo_compiling = torch.compiler.is_dynamo_compiling
 _op = torch.ops.gibbsite
 
 
@@ -33,9 +33,14 @@ def _signed_seed(seed):
     return seed - 2**64
 
 
-def _dispatch(x, precision, location, form, sweeps, stream, generator, seed, first_sweep,
-              first_chain, noise, omega, keep, check, out):
+def _traced(x, precision, location, form, sweeps, stream, generator, seed, first_sweep,
+            first_chain, noise, omega, keep, check, out):
     """The same call through torch.ops, for programs that are being traced."""
+    if generator is not None and torch.compiler.is_compiling():
+        raise RuntimeError(
+            "gibbs_sweep: under torch.compile only the default generator can be used; leave "
+            "generator out, or use stream='native' with a seed, or noise="
+        )
     options = dict(form=form, sweeps=sweeps, stream=stream, generator=generator,
                    seed=_signed_seed(seed), first_sweep=first_sweep, first_chain=first_chain,
                    noise=noise, omega=omega, check=check)
@@ -50,7 +55,7 @@ def _dispatch(x, precision, location, form, sweeps, stream, generator, seed, fir
 
 
 if _call is None:  # compiled without Python's headers
-    _call = _dispatch
+    _call = _traced
 
 
 def gibbs_sweep(x, precision, location=None, *, form="offset", sweeps=1, stream="torch",
@@ -83,13 +88,10 @@ def gibbs_sweep(x, precision, location=None, *, form="offset", sweeps=1, stream=
     Differentiable in x, location, noise and precision (not twice).  With torch.compile only the
     default generator can be used.  Under autocast, half types are computed in float32.
     """
-    if _is_compiling():
-        if generator is not None:
-            raise RuntimeError(
-                "gibbs_sweep: under torch.compile only the default generator can be used; leave "
-                "generator out, or use stream='native' with a seed, or noise="
-            )
-        return _dispatch(x, precision, location, form, sweeps, stream, None, seed, first_sweep,
-                         first_chain, noise, omega, keep, check, out)
-    return _call(x, precision, location, form, sweeps, stream, generator, seed, first_sweep,
-                 first_chain, noise, omega, keep, check, out)
+    if not _is_dynamo_compiling():
+        result = _call(x, precision, location, form, sweeps, stream, generator, seed, first_sweep,
+                       first_chain, noise, omega, keep, check, out)
+        if result is not NotImplemented:
+            return result
+    return _traced(x, precision, location, form, sweeps, stream, generator, seed, first_sweep,
+                   first_chain, noise, omega, keep, check, out)

@@ -294,6 +294,8 @@ class SweepFunction : public torch::autograd::Function<SweepFunction>
     }
 };
 
+} // namespace
+
 bool wants_gradient(const at::Tensor &x, const at::Tensor &precision,
                     const OptionalTensor &location, const OptionalTensor &noise)
 {
@@ -301,6 +303,9 @@ bool wants_gradient(const at::Tensor &x, const at::Tensor &precision,
            (x.requires_grad() || precision.requires_grad() ||
             (location && location->requires_grad()) || (noise && noise->requires_grad()));
 }
+
+namespace
+{
 
 #define GIBBSITE_SYMBOLIC_ARGUMENTS                                                                \
     const at::Tensor &precision, const OptionalTensor &location, const OptionalTensor &noise,      \

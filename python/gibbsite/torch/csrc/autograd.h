@@ -30,4 +30,9 @@ const SweepHandle &sweep_op();
 const SweepKeptHandle &sweep_kept_op();
 const SweepIntoHandle &sweep_into_op();
 
+// Whether gradients are on and any of these wants one.
+bool wants_gradient(const at::Tensor &x, const at::Tensor &precision,
+                    const std::optional<at::Tensor> &location,
+                    const std::optional<at::Tensor> &noise);
+
 } // namespace gibbsite

@@ -12,6 +12,10 @@
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
 #include <ATen/autocast_mode.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/record_function.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/csrc/autograd/variable.h>
 #include <torch/library.h>
 
@@ -281,8 +285,34 @@ const SweepIntoHandle &sweep_into_op()
         (call).seed ? OptionalSymInt(*(call).seed) : OptionalSymInt(), (call).first_sweep,         \
         (call).first_chain, (call).omega, (call).check
 
+// An eager call on ordinary tensors that want no gradient, and nobody watches: all that the
+// dispatcher would do then is to find the kernel, and that takes longer than a small sweep.
+bool is_plain(const at::Tensor &x, const Call &call, const at::Tensor *out)
+{
+    if (at::getStepCallbacksUnlessEmpty(at::RecordScope::FUNCTION)) // a profiler
+        return false;
+    c10::DispatchKeySet keys = x.key_set() | call.precision.key_set();
+    keys = call.location ? keys | call.location->key_set() : keys;
+    keys = call.noise ? keys | call.noise->key_set() : keys;
+    keys = out != nullptr ? keys | out->key_set() : keys;
+    const auto local = c10::impl::tls_local_dispatch_key_set();
+    keys = ((keys | local.included_) - local.excluded_) -
+           c10::autograd_dispatch_keyset_with_ADInplaceOrView -
+           c10::DispatchKeySet(c10::DispatchKey::BackendSelect);
+    return (keys == c10::DispatchKeySet(c10::DispatchKey::CPU) ||
+            keys == c10::DispatchKeySet(c10::DispatchKey::CUDA)) &&
+           !wants_gradient(x, call.precision, call.location, call.noise) &&
+           !(out != nullptr && out->requires_grad() && at::GradMode::is_enabled());
+}
+
 at::Tensor sweep(const at::Tensor &x, const Call &call)
 {
+    if (is_plain(x, call, nullptr)) {
+        const at::AutoDispatchBelowADInplaceOrView below;
+        const at::Tensor out = new_result(x);
+        run(x, call, 0, out, at::Tensor(), false);
+        return out;
+    }
     const Turn turn = next_turn(x.device());
     at::Tensor result = sweep_op().call(x, GIBBSITE_SPREAD(call), turn.ticket, turn.after);
     finish_turn(turn, result);
@@ -299,6 +329,15 @@ std::tuple<at::Tensor, at::Tensor> sweep_kept(const at::Tensor &x, const Call &c
 
 at::Tensor sweep_into(const at::Tensor &x, const Call &call, int64_t keep, const at::Tensor &out)
 {
+    if (keep == 0 && is_plain(x, call, &out)) {
+        {
+            const at::AutoDispatchBelowADInplaceOrView below;
+            run(x, call, 0, out, at::Tensor(), true);
+        }
+        if (!out.is_inference())
+            torch::autograd::impl::bump_version(out);
+        return at::Tensor();
+    }
     const Turn turn = next_turn(x.device());
     at::Tensor kept =
         sweep_into_op().call(x, GIBBSITE_SPREAD(call), turn.ticket, turn.after, keep, out);

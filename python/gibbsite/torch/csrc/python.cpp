@@ -1,5 +1,5 @@
 // The eager way in: one C function instead of the generic argument matching of torch.ops, which
-// alone takes as long as a small sweep.  It goes through the dispatcher all the same.
+// alone takes as long as a small sweep.
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/Generator.h>
 #include <torch/csrc/autograd/python_variable.h>
@@ -7,6 +7,7 @@
 
 #include "sweep.h"
 
+#include <c10/core/impl/TorchDispatchModeTLS.h>
 #include <c10/util/Exception.h>
 
 namespace gibbsite
@@ -100,6 +101,22 @@ Stream stream(PyObject *object)
     return Stream::native;
 }
 
+// The interpreter runs other threads meanwhile.
+class Unlocked
+{
+  public:
+    Unlocked() : thread(PyEval_SaveThread()) {}
+    ~Unlocked()
+    {
+        PyEval_RestoreThread(thread);
+    }
+    Unlocked(const Unlocked &) = delete;
+    Unlocked &operator=(const Unlocked &) = delete;
+
+  private:
+    PyThreadState *const thread;
+};
+
 PyObject *pair(const at::Tensor &first, const at::Tensor &second)
 {
     PyObject *const a = THPVariable_Wrap(first);
@@ -114,9 +131,12 @@ PyObject *pair(const at::Tensor &first, const at::Tensor &second)
 // omega, keep, check, out
 constexpr Py_ssize_t argument_count = 15;
 
+// NotImplemented while a program is being traced, which then calls torch.ops instead.
 PyObject *sweep_from_python(PyObject *, PyObject *const *args, Py_ssize_t count)
 {
     HANDLE_TH_ERRORS
+    if (c10::impl::TorchDispatchModeTLS::any_modes_set())
+        return Py_NewRef(Py_NotImplemented);
     TORCH_CHECK_TYPE(count == argument_count, "gibbs_sweep: ", argument_count,
                      " arguments are needed");
     const at::Tensor &x = tensor("x", args[0]);
@@ -146,7 +166,7 @@ PyObject *sweep_from_python(PyObject *, PyObject *const *args, Py_ssize_t count)
         const at::Tensor &out = tensor("out", args[14]);
         at::Tensor kept;
         {
-            const pybind11::gil_scoped_release release;
+            const Unlocked unlocked;
             kept = sweep_into(x, call, keep, out);
         }
         return keep > 0 ? pair(out, kept) : Py_NewRef(args[14]);
@@ -154,14 +174,14 @@ PyObject *sweep_from_python(PyObject *, PyObject *const *args, Py_ssize_t count)
     if (keep > 0) {
         std::tuple<at::Tensor, at::Tensor> both;
         {
-            const pybind11::gil_scoped_release release;
+            const Unlocked unlocked;
             both = sweep_kept(x, call, keep);
         }
         return pair(std::get<0>(both), std::get<1>(both));
     }
     at::Tensor result;
     {
-        const pybind11::gil_scoped_release release;
+        const Unlocked unlocked;
         result = sweep(x, call);
     }
     return THPVariable_Wrap(std::move(result));
