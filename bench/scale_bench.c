@@ -2,13 +2,16 @@
  * process: threads over one thread; few chains of many sites beside reading as many bytes; many
  * chains of many sites beside OpenBLAS's matrix product of the same shape.  Prints a table.
  *
- *     scale_bench [--threads N] [--rounds N] [--seconds S] [--core-time] [threads] [few] [product]
+ *     scale_bench [--threads N] [--rounds N] [--seconds S] [--core-time] [SECTION...]
+ *
+ * with sections threads, few, product, forms
  *
  * Wall time counts, since threads are compared: run it on a quiet machine.  The share of wall time
  * in which the process had its cores is printed next to it.  With --core-time process time over
  * threads counts instead: all that a busy machine can tell, and blind to threads that wait. */
 #define _POSIX_C_SOURCE 200809L
-#include "gibbsite/gibbsite.h"
+#include "core/internal.h"
+#include "sampler/forms.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -126,18 +129,26 @@ static void run_library(void *data, int64_t times)
     must(r->ctx, gbs_sampler_run(r->sampler, times));
 }
 
-static library_row open_library(gbs_model *model, gbs_type type, int64_t chains, int32_t threads)
+static library_row open_form(gbs_model *model, gbs_isa isa, gbs_form form, gbs_type type,
+                             int64_t chains, int32_t threads)
 {
     library_row r;
     gbs_context_options options = gbs_context_options_default();
     gbs_sampler_spec spec = gbs_sampler_spec_default();
     options.threads = threads;
+    options.isa = isa;
     must(NULL, gbs_context_create(&options, &r.ctx));
+    r.ctx->form = (int)form;
     spec.type = type;
     spec.chains = chains;
     spec.start = GBS_START_ZERO;
     must(r.ctx, gbs_sampler_create(r.ctx, model, &spec, &r.sampler));
     return r;
+}
+
+static library_row open_library(gbs_model *model, gbs_type type, int64_t chains, int32_t threads)
+{
+    return open_form(model, GBS_ISA_AUTO, GBS_FORM_AUTO, type, chains, threads);
 }
 
 static void close_library(library_row *r)
@@ -384,6 +395,41 @@ static void section_product(const settings *s)
 }
 #endif
 
+/* ---- forms beside each other: what src/sampler/forms.c chooses by ---- */
+
+static void forms_cell(gbs_model *model, gbs_isa isa, gbs_type type, int64_t chains, gbs_form other,
+                       const settings *s)
+{
+    library_row blocks = open_form(model, isa, GBS_FORM_BLOCKS, type, chains, 1),
+                form = open_form(model, isa, other, type, chains, 1);
+    row rows[2] = {{.run = run_library, .data = &form, .threads = 1},
+                   {.run = run_library, .data = &blocks, .threads = 1}};
+    time_rows(rows, 2, s);
+    printf(" %.2f |", ratio(&rows[0], &rows[1], s->rounds));
+    fflush(stdout);
+    close_library(&blocks);
+    close_library(&form);
+}
+
+static void section_forms(const settings *s)
+{
+    static const int64_t dims[] = {16, 32, 64, 128, 256, 512, 1024, 2048, 4096};
+    puts("\n## Few chains with rows in lanes: times as fast as with chains in lanes, one thread\n\n"
+         "| D | isa | type | B = 1 | 2 | 4 | 8 | 16 |\n|---:|---|---|---:|---:|---:|---:|---:|");
+    for (size_t d = 0; d < sizeof dims / sizeof *dims; ++d) {
+        gbs_model *const model = make_model(dims[d]);
+        for (gbs_isa isa = GBS_ISA_AVX2; isa <= GBS_ISA_AVX512; ++isa)
+            for (gbs_type type = GBS_F32; type <= GBS_F64 && gbs_isa_available(isa); ++type) {
+                printf("| %lld | %s | %s |", (long long)dims[d], gbs_isa_name(isa),
+                       type_name(type));
+                for (int64_t chains = 1; chains <= GBS_FEW_CHAINS; chains *= 2)
+                    forms_cell(model, isa, type, chains, GBS_FORM_FEW, s);
+                puts("");
+            }
+        gbs_model_release(model);
+    }
+}
+
 /* ---- the command line ---- */
 
 int main(int argc, char **argv)
@@ -391,8 +437,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(const settings *s);
-    } sections[] = {
-        {"threads", section_threads}, {"few", section_few}, {"product", section_product}};
+    } sections[] = {{"threads", section_threads},
+                    {"few", section_few},
+                    {"product", section_product},
+                    {"forms", section_forms}};
     settings s = {.threads = 2, .rounds = 11, .seconds = 0.2};
     int chosen = 0;
     for (int k = 1; k < argc; ++k) {

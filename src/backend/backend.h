@@ -19,9 +19,10 @@ typedef struct gbs_normals_job {
     uint64_t seed;
     uint64_t sweep; /* stream sweep number, < 2^48 */
     int32_t purpose;
-    int64_t chain; /* global number of lane 0 */
-    int64_t sites;
-    void *z; /* [sites][width] */
+    int64_t chain;      /* global number of lane 0 */
+    int64_t first_site; /* a multiple of 4 */
+    int64_t sites;      /* how many from there on */
+    void *z;            /* [sites][width] */
     int64_t z_row;
 } gbs_normals_job;
 
@@ -45,6 +46,37 @@ typedef struct gbs_pass_job {
     int relaxed; /* w != 1: rows carry A_ii */
 } gbs_pass_job;
 
+/* Few chains, many sites: lanes hold rows, so that a coefficient is read once a sweep for all
+ * chains and a vector of them at a time.  `rows` consecutive places make a panel, stored as
+ *     s [rows], c [rows]       starts; zeros behind the last site, as below
+ *     columns [D][rows]        place by place, what each row takes from it; A_ii on the diagonal
+ * and worked on in three steps over sums [chains][rows]: begin starts them and takes the old
+ * values at the panel's later places; add takes those at any `places` consecutive places; finish
+ * makes the panel's values final one after the other. */
+typedef struct gbs_few_job {
+    int64_t rows;        /* that exist */
+    const void *panel;   /* its starts */
+    const void *square;  /* its columns of the panel's own places */
+    const int64_t *site; /* of the panel's places */
+    void *x;             /* [chains] at the panel's first place */
+    int64_t x_step;
+    const void *z; /* [site][chains], rows z_row apart */
+    int64_t z_row;
+    int relaxed;
+    void *sums;
+} gbs_few_job;
+
+typedef struct gbs_few_kernels {
+    int32_t chains;
+    int32_t rows;
+    void (*begin)(const gbs_few_job *job);
+    void (*add)(const void *columns, int64_t places, const void *x, int64_t x_step, void *sums);
+    void (*finish)(const gbs_few_job *job);
+} gbs_few_kernels;
+
+/* Kernels for 1, 2, 4, 8 and 16 chains. */
+enum { GBS_FEW_KERNELS = 5, GBS_FEW_CHAINS = 16 };
+
 typedef void (*gbs_normals_function)(const gbs_normals_job *job);
 typedef void (*gbs_pass_function)(const gbs_pass_job *job);
 
@@ -59,8 +91,10 @@ typedef struct gbs_block_kernels {
 
 typedef struct gbs_kernels {
     const char *sweep_name[2]; /* by type, as tests and bench print it */
+    const char *few_name[2];
     gbs_block_kernels wide[2]; /* by type */
     gbs_block_kernels narrow[2];
+    gbs_few_kernels few[2][GBS_FEW_KERNELS];
 } gbs_kernels;
 
 /* The CPU's tables, each in its own file with its own compile flags. */

@@ -21,6 +21,7 @@ struct gbs_context {
     gbs_allocator allocator; /* never NULL inside */
     gbs_isa isa;             /* never AUTO */
     gbs_pool *pool;          /* NULL: the caller's thread alone */
+    int form;                /* gbs_form of samplers made next: AUTO but in tests and bench */
     /* Both NULL on the CPU. */
     const gbs_device_functions *device_functions;
     gbs_device *device;

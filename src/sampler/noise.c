@@ -36,7 +36,7 @@ gbs_status gbs_noise_check(const gbs_sampler *sampler, int64_t sweeps)
 }
 
 /* Sequential streams: from one site's noise to the next. */
-static int64_t noise_row(const gbs_sampler *sampler)
+int64_t gbs_noise_row(const gbs_sampler *sampler)
 {
     return sampler->groups * sampler->padded_chains;
 }
@@ -63,13 +63,14 @@ static void spread_line(gbs_sampler *sampler, char *row)
                (size_t)sampler->chains * size);
 }
 
-void gbs_noise_draw_pass(gbs_sampler *sampler, int half)
+void gbs_noise_draw_pass(gbs_sampler *sampler, int half, void *noise)
 {
     const size_t size = gbs_type_size(sampler->type);
     const int64_t normals = sampler->groups * sampler->chains;
     for (int64_t call = 0; call < sampler->dim; ++call) {
-        char *const row = (char *)sampler->noise +
-                          (size_t)(site_of_call(sampler, half, call) * noise_row(sampler)) * size;
+        char *const row =
+            (char *)noise +
+            (size_t)(site_of_call(sampler, half, call) * gbs_noise_row(sampler)) * size;
         void *const to = sampler->groups > 1 ? sampler->line : row;
         if (sampler->type == GBS_F32)
             gbs_torch_cpu_randn_f32(sampler->torch_cpu, normals, to, 1);
@@ -80,18 +81,24 @@ void gbs_noise_draw_pass(gbs_sampler *sampler, int half)
     }
 }
 
-static void draw_native(const gbs_sampler *sampler, const gbs_block *block, uint64_t sweep, void *z)
+/* A block of few chains may be wider than the kernel, and the kernel than the block. */
+void gbs_noise_draw_native(const gbs_sampler *sampler, const gbs_block *block, int32_t purpose,
+                           uint64_t sweep, int64_t first, int64_t count, void *to)
 {
-    const gbs_normals_job job = {
-        .seed = sampler->seed,
-        .sweep = sweep,
-        .purpose = sampler->method == GBS_METHOD_EXACT ? GBS_PURPOSE_EXACT : GBS_PURPOSE_SITE,
-        .chain = sampler->first_chain + first_element(sampler, block),
-        .sites = sampler->dim,
-        .z = z,
-        .z_row = block->kernels->width,
-    };
-    block->kernels->normals(&job);
+    const size_t size = gbs_type_size(sampler->type);
+    for (int64_t lane = 0; lane < block->z_width; lane += block->kernels->width) {
+        const gbs_normals_job job = {
+            .seed = sampler->seed,
+            .sweep = sweep,
+            .purpose = purpose,
+            .chain = sampler->first_chain + first_element(sampler, block) + lane,
+            .first_site = first,
+            .sites = count,
+            .z = (char *)to + (size_t)(first * block->z_width + lane) * size,
+            .z_row = block->z_width,
+        };
+        block->kernels->normals(&job);
+    }
 }
 
 static void draw_torch_cuda(const gbs_sampler *sampler, const gbs_block *block, int64_t done,
@@ -106,7 +113,7 @@ static void draw_torch_cuda(const gbs_sampler *sampler, const gbs_block *block, 
     const uint64_t passes = (uint64_t)done * (uint64_t)sampler->passes + (uint64_t)half;
     uint64_t offset = generator->offset + passes * pass_advance;
     for (int64_t call = 0; call < sampler->dim; ++call, offset += call_advance) {
-        const int64_t row = site_of_call(sampler, half, call) * block->kernels->width;
+        const int64_t row = site_of_call(sampler, half, call) * block->z_width;
         if (sampler->type == GBS_F32)
             gbs_torch_cuda_randn_f32(generator, offset, normals, first, block->count,
                                      (float *)z + row);
@@ -129,7 +136,7 @@ static void copy_given(const gbs_sampler *sampler, const gbs_block *block, int64
     for (int64_t site = 0; site < sampler->dim; ++site) {
         const int64_t from = (pass * sampler->dim + site) * sampler->groups * sampler->chains +
                              first_element(sampler, block);
-        const int64_t row = site * block->kernels->width;
+        const int64_t row = site * block->z_width;
         for (int64_t lane = 0; lane < block->count; ++lane) {
             const double z = given_normal(&sampler->stream, from + lane);
             if (sampler->type == GBS_F32)
@@ -140,28 +147,18 @@ static void copy_given(const gbs_sampler *sampler, const gbs_block *block, int64
     }
 }
 
-void gbs_noise_for_block(gbs_sampler *sampler, const gbs_block *block, int64_t done, int half,
-                         int32_t worker, const void **z, int64_t *z_row)
+void gbs_noise_draw_block(const gbs_sampler *sampler, const gbs_block *block, int64_t ahead,
+                          int half, int64_t first, int64_t count, void *to)
 {
-    const size_t size = gbs_type_size(sampler->type);
-    const int64_t width = block->kernels->width;
-    if (gbs_noise_is_sequential(sampler)) {
-        const int64_t first = sampler->group * sampler->padded_chains + block->chain;
-        *z = (const char *)sampler->noise + (size_t)first * size;
-        *z_row = noise_row(sampler);
-        return;
-    }
-    /* rooms are of the widest block's size, or of the narrow one's where all are narrow */
-    const int64_t room = sampler->dim * gbs_sampler_block(sampler, 0).kernels->width;
-    void *const to = (char *)sampler->noise + (size_t)(worker * room) * size;
     if (sampler->stream.kind == GBS_STREAM_GIVEN)
-        copy_given(sampler, block, sampler->done + done, half, to);
+        copy_given(sampler, block, sampler->done + ahead, half, to);
     else if (sampler->stream.kind == GBS_STREAM_TORCH_CUDA)
-        draw_torch_cuda(sampler, block, done, half, to);
+        draw_torch_cuda(sampler, block, ahead, half, to);
     else
-        draw_native(sampler, block, gbs_stream_sweep(sampler, sampler->done + done, half), to);
-    *z = to;
-    *z_row = width;
+        gbs_noise_draw_native(
+            sampler, block,
+            sampler->method == GBS_METHOD_EXACT ? GBS_PURPOSE_EXACT : GBS_PURPOSE_SITE,
+            gbs_stream_sweep(sampler, sampler->done + ahead, half), first, count, to);
 }
 
 void gbs_noise_advance(gbs_sampler *sampler, int64_t sweeps)

@@ -241,12 +241,28 @@ static gbs_status plan_panels(const gbs_sampler *sampler, const gbs_rows *rows, 
     return GBS_OK;
 }
 
+static gbs_status plan_few_panels(const gbs_sampler *sampler, const gbs_rows *rows,
+                                  gbs_pass_plan *pass, void *scratch)
+{
+    const size_t size = gbs_type_size(sampler->type);
+    const int64_t group = sampler->few->rows, elements = gbs_few_panel_elements(rows->dim, group);
+    pass->few_panels = gbs_memory_take(&sampler->ctx->allocator, elements, size);
+    if (pass->few_panels == NULL)
+        return gbs_fail_memory(sampler->ctx, "sampler coefficients", elements, size);
+    gbs_few_panels_pack(rows, pass->site, group, scratch, pass->few_panels);
+    return GBS_OK;
+}
+
 static gbs_status plan_passes(gbs_sampler *sampler, const gbs_rows *rows, void *scratch)
 {
     const int type = (int)sampler->type;
     gbs_status status = GBS_OK;
     for (int half = 0; half < sampler->passes && status == GBS_OK; ++half) {
         gbs_pass_plan *const pass = &sampler->pass[half];
+        if (sampler->few != NULL) {
+            status = plan_few_panels(sampler, rows, pass, scratch);
+            continue;
+        }
         if (sampler->wide_blocks > 0)
             status = plan_panels(sampler, rows, pass->site, sampler->kernels->wide[type].rows,
                                  scratch, &pass->wide_panels);
@@ -261,12 +277,13 @@ gbs_status gbs_plan_coefficients(gbs_sampler *sampler, double omega)
 {
     const size_t size = gbs_type_size(sampler->type);
     const gbs_rows rows = gbs_plan_rows(sampler, omega);
-    const int64_t scratch_rows = gbs_kernels_most_rows(sampler->kernels, sampler->type);
-    void *const scratch =
-        gbs_memory_take(&sampler->ctx->allocator, scratch_rows * sampler->dim, size);
+    const int64_t elements =
+        sampler->few != NULL
+            ? gbs_few_scratch_elements(sampler->dim, sampler->few->rows)
+            : gbs_kernels_most_rows(sampler->kernels, sampler->type) * sampler->dim;
+    void *const scratch = gbs_memory_take(&sampler->ctx->allocator, elements, size);
     if (scratch == NULL)
-        return gbs_fail_memory(sampler->ctx, "sampler coefficients", scratch_rows * sampler->dim,
-                               size);
+        return gbs_fail_memory(sampler->ctx, "sampler coefficients", elements, size);
     gbs_status status = GBS_OK;
     for (int64_t i = 0; i < sampler->dim && status == GBS_OK; ++i)
         status = check_row(sampler, &rows, i, scratch);

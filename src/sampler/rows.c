@@ -193,3 +193,65 @@ void gbs_panels_pack(const gbs_rows *rows, const int64_t *site, int32_t group, v
         pack_group(rows, site, p, count, &writer);
     }
 }
+
+/* ---- panels for few chains ---- */
+
+/* Rows of scratch are this much longer than D, lest a column of them falls on one cache set. */
+#define SCRATCH_GAP 16
+
+int64_t gbs_few_panel_step(int64_t dim, int64_t group)
+{
+    return (dim + 2) * group;
+}
+
+int64_t gbs_few_panel_elements(int64_t dim, int64_t group)
+{
+    return (dim + group - 1) / group * gbs_few_panel_step(dim, group);
+}
+
+int64_t gbs_few_scratch_elements(int64_t dim, int64_t group)
+{
+    return (dim + SCRATCH_GAP) * group;
+}
+
+/* columns[k][r] = scratch[r][site[k]], SCRATCH_GAP places at a time. */
+static void turn_f32(const float *restrict scratch, int64_t step, const int64_t *site, int64_t dim,
+                     int64_t rows, int64_t group, float *restrict columns)
+{
+    for (int64_t first = 0; first < dim; first += SCRATCH_GAP)
+        for (int64_t r = 0; r < rows; ++r)
+            for (int64_t k = first; k < dim && k < first + SCRATCH_GAP; ++k)
+                columns[k * group + r] = scratch[r * step + site[k]];
+}
+
+static void turn_f64(const double *restrict scratch, int64_t step, const int64_t *site, int64_t dim,
+                     int64_t rows, int64_t group, double *restrict columns)
+{
+    for (int64_t first = 0; first < dim; first += SCRATCH_GAP)
+        for (int64_t r = 0; r < rows; ++r)
+            for (int64_t k = first; k < dim && k < first + SCRATCH_GAP; ++k)
+                columns[k * group + r] = scratch[r * step + site[k]];
+}
+
+void gbs_few_panels_pack(const gbs_rows *rows, const int64_t *site, int64_t group, void *scratch,
+                         void *panels)
+{
+    const size_t size = gbs_type_size(rows->type);
+    const int64_t dim = rows->dim, step = dim + SCRATCH_GAP;
+    char *panel = panels;
+    for (int64_t p = 0; p < dim;
+         p += group, panel += (size_t)gbs_few_panel_step(dim, group) * size) {
+        const int64_t count = dim - p < group ? dim - p : group;
+        void *const columns = panel + (size_t)(2 * group) * size;
+        for (int64_t r = 0; r < count; ++r) {
+            void *const row = (char *)scratch + (size_t)(r * step) * size;
+            gbs_rows_coefficients(rows, site[p + r], row);
+            store(rows->type, panel, r, gbs_rows_scale(rows, site[p + r]));
+            store(rows->type, panel, group + r, gbs_rows_centre(rows, site[p + r], row));
+        }
+        if (rows->type == GBS_F32)
+            turn_f32(scratch, step, site, dim, count, group, columns);
+        else
+            turn_f64(scratch, step, site, dim, count, group, columns);
+    }
+}

@@ -36,4 +36,12 @@ int64_t gbs_panel_elements(const gbs_rows *rows);
 void gbs_panels_pack(const gbs_rows *rows, const int64_t *site, int32_t group, void *scratch,
                      void *panels);
 
+/* The panels of few chains, `group` rows each, in the layout that backend.h states: elements of
+ * all of them, from one to the next, and of the scratch that packing takes. */
+int64_t gbs_few_panel_elements(int64_t dim, int64_t group);
+int64_t gbs_few_panel_step(int64_t dim, int64_t group);
+int64_t gbs_few_scratch_elements(int64_t dim, int64_t group);
+void gbs_few_panels_pack(const gbs_rows *rows, const int64_t *site, int64_t group, void *scratch,
+                         void *panels);
+
 #endif

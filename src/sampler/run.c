@@ -5,22 +5,10 @@
 #include "sampler/on_device.h"
 #include "sampler/sampler_internal.h"
 
-/* What a call does with every block: `draws` times `thin` sweeps, then the state is kept. */
-typedef struct run_job {
-    gbs_sampler *sampler;
-    int64_t first_draw; /* of the call; these are kept as first_draw, first_draw + 1, ... */
-    int64_t draws, thin;
-    gbs_sink sink;          /* `callback` NULL unless `staging` is to be filled */
-    int64_t moments_before; /* draws that the moments had at the start of the call */
-    /* sweep by sweep: which pass is due, and whether a draw ends with it */
-    int64_t ahead;
-    int half, ends_draw;
-} run_job;
-
 /* Exact draws: x_i = rn_T(mu_i + y_i). */
 static void add_mean(gbs_sampler *sampler, const gbs_block *block)
 {
-    const int64_t width = block->kernels->width, offset = gbs_block_offset(sampler, block);
+    const int64_t width = block->width, offset = gbs_block_offset(sampler, block);
     for (int64_t k = 0; k < sampler->dim; ++k) {
         const double mean = sampler->model->mean[sampler->pass[0].site[k]];
         for (int64_t at = offset + k * width; at < offset + (k + 1) * width; ++at)
@@ -31,12 +19,31 @@ static void add_mean(gbs_sampler *sampler, const gbs_block *block)
     }
 }
 
+/* A block's noise: drawn into the worker's room, or already there. */
+static void find_noise(const gbs_sampler *sampler, const gbs_block *block, int64_t ahead, int half,
+                       int32_t worker, gbs_pass_job *job)
+{
+    const size_t size = gbs_type_size(sampler->type);
+    if (gbs_noise_is_sequential(sampler)) {
+        const int64_t first = sampler->group * sampler->padded_chains + block->chain;
+        job->z = (const char *)sampler->noise + (size_t)first * size;
+        job->z_row = gbs_noise_row(sampler);
+        return;
+    }
+    /* rooms are of the widest block's size, or of the narrow one's where all are narrow */
+    const int64_t room = sampler->dim * gbs_sampler_block(sampler, 0).z_width;
+    void *const to = (char *)sampler->noise + (size_t)(worker * room) * size;
+    gbs_noise_draw_block(sampler, block, ahead, half, 0, sampler->dim, to);
+    job->z = to;
+    job->z_row = block->z_width;
+}
+
 void gbs_sampler_pass(gbs_sampler *sampler, const gbs_block *block, int64_t ahead, int half,
                       int32_t worker)
 {
     const gbs_pass_plan *const plan = &sampler->pass[half];
     const size_t size = gbs_type_size(sampler->type);
-    const int64_t width = block->kernels->width;
+    const int64_t width = block->width;
     /* the second pass of a symmetric sweep starts at the last place and goes back */
     const int64_t first =
         gbs_block_offset(sampler, block) + (half == 0 ? 0 : (sampler->dim - 1) * width);
@@ -48,7 +55,7 @@ void gbs_sampler_pass(gbs_sampler *sampler, const gbs_block *block, int64_t ahea
         .x_step = half == 0 ? width : -width,
         .relaxed = sampler->relaxed,
     };
-    gbs_noise_for_block(sampler, block, ahead, half, worker, &job.z, &job.z_row);
+    find_noise(sampler, block, ahead, half, worker, &job);
     if (sampler->method == GBS_METHOD_EXACT) {
         block->kernels->solve(&job);
         add_mean(sampler, block);
@@ -57,8 +64,7 @@ void gbs_sampler_pass(gbs_sampler *sampler, const gbs_block *block, int64_t ahea
     }
 }
 
-/* A block's share of draw `draw` of the call, counted from first_draw. */
-static void keep_block(const run_job *job, const gbs_block *block, int64_t draw)
+void gbs_run_keep(const gbs_run_job *job, const gbs_block *block, int64_t draw)
 {
     const gbs_sampler *const sampler = job->sampler;
     const gbs_sink *const sink = &job->sink;
@@ -76,42 +82,44 @@ static void keep_block(const run_job *job, const gbs_block *block, int64_t draw)
 
 static void run_block(void *data, int64_t index, int32_t worker)
 {
-    const run_job *const job = data;
+    const gbs_run_job *const job = data;
     gbs_sampler *const sampler = job->sampler;
     const gbs_block block = gbs_sampler_block(sampler, index);
     for (int64_t draw = 0; draw < job->draws; ++draw) {
         for (int64_t sweep = 0; sweep < job->thin; ++sweep)
             for (int half = 0; half < sampler->passes; ++half)
                 gbs_sampler_pass(sampler, &block, draw * job->thin + sweep, half, worker);
-        keep_block(job, &block, draw);
+        gbs_run_keep(job, &block, draw);
     }
 }
 
 static void run_block_pass(void *data, int64_t index, int32_t worker)
 {
-    const run_job *const job = data;
+    const gbs_run_job *const job = data;
     const gbs_block block = gbs_sampler_block(job->sampler, index);
     gbs_sampler_pass(job->sampler, &block, job->ahead, job->half, worker);
     if (job->ends_draw)
-        keep_block(job, &block, job->ahead / job->thin);
+        gbs_run_keep(job, &block, job->ahead / job->thin);
 }
 
-static void run_together(run_job *job)
+static void run_together(gbs_run_job *job)
 {
     gbs_sampler *const sampler = job->sampler;
     for (job->ahead = 0; job->ahead < job->draws * job->thin; ++job->ahead)
         for (job->half = 0; job->half < sampler->passes; ++job->half) {
             job->ends_draw = job->half == sampler->passes - 1 && (job->ahead + 1) % job->thin == 0;
-            gbs_noise_draw_pass(sampler, job->half);
+            gbs_noise_draw_pass(sampler, job->half, sampler->noise);
             gbs_pool_run(sampler->ctx->pool, sampler->blocks, run_block_pass, job);
         }
 }
 
-static void advance(run_job *job)
+static void advance(gbs_run_job *job)
 {
     gbs_sampler *const sampler = job->sampler;
     const int64_t sweeps = job->draws * job->thin;
-    if (gbs_noise_is_sequential(sampler))
+    if (sampler->few != NULL)
+        gbs_run_few(job);
+    else if (gbs_noise_is_sequential(sampler))
         run_together(job);
     else
         gbs_pool_run(sampler->ctx->pool, sampler->blocks, run_block, job);
@@ -130,7 +138,7 @@ gbs_status gbs_sampler_run(gbs_sampler *sampler, int64_t sweeps)
     gbs_status status = gbs_noise_check(sampler, sweeps);
     if (status != GBS_OK)
         return status;
-    run_job job = {.sampler = sampler, .draws = 1, .thin = sweeps};
+    gbs_run_job job = {.sampler = sampler, .draws = 1, .thin = sweeps};
     fenv_t saved;
     gbs_float_enter(&saved);
     if (sampler->on_device != NULL)
@@ -165,7 +173,7 @@ static gbs_status check_sink(const gbs_sampler *sampler, int64_t draws, int64_t 
 }
 
 /* Draw by draw, since the caller sees each; out of our floating-point environment, in its own. */
-static gbs_status sample_with_callback(run_job *job, int64_t draws, fenv_t *saved)
+static gbs_status sample_with_callback(gbs_run_job *job, int64_t draws, fenv_t *saved)
 {
     gbs_sampler *const sampler = job->sampler;
     gbs_status status = GBS_OK;
@@ -191,7 +199,7 @@ gbs_status gbs_sampler_sample(gbs_sampler *sampler, int64_t draws, int64_t thin,
     gbs_status status = check_sink(sampler, draws, thin, sink);
     if (status != GBS_OK)
         return status;
-    run_job job = {.sampler = sampler, .draws = draws, .thin = thin, .sink = *sink};
+    gbs_run_job job = {.sampler = sampler, .draws = draws, .thin = thin, .sink = *sink};
     gbs_sink *const to = &job.sink;
     if (to->out != NULL && to->chain_stride == 0 && to->draw_stride == 0 && to->site_stride == 0) {
         to->site_stride = 1;

@@ -15,6 +15,12 @@ void gbs_sampler_split(gbs_sampler *sampler)
     const int64_t wide = sampler->kernels->wide[type].width,
                   narrow = sampler->kernels->narrow[type].width;
     const int64_t rest = sampler->chains % wide;
+    if (sampler->few != NULL) {
+        sampler->wide_blocks = 0;
+        sampler->blocks = 1;
+        sampler->padded_chains = sampler->few->chains;
+        return;
+    }
     sampler->wide_blocks = sampler->chains / wide + (2 * rest > wide ? 1 : 0);
     const int64_t covered = sampler->wide_blocks * wide;
     const int64_t left = sampler->chains > covered ? sampler->chains - covered : 0;
@@ -42,20 +48,22 @@ static void *take(gbs_sampler *sampler, const char *what, int64_t rows, int64_t 
 
 static gbs_status take_memory(gbs_sampler *sampler)
 {
-    const int type = (int)sampler->type;
     const size_t size = gbs_type_size(sampler->type);
-    const int64_t dim = sampler->dim;
-    const int64_t width = sampler->wide_blocks > 0 ? sampler->kernels->wide[type].width
-                                                   : sampler->kernels->narrow[type].width;
-    const int64_t noise = gbs_noise_is_sequential(sampler)
-                              ? sampler->padded_chains
-                              : width * gbs_pool_workers(sampler->ctx->pool);
+    const int64_t dim = sampler->dim, workers = gbs_pool_workers(sampler->ctx->pool);
+    /* starts are drawn in the first room */
+    const int64_t width = gbs_sampler_block(sampler, 0).z_width;
+    const int64_t lanes = gbs_noise_is_sequential(sampler) ? sampler->padded_chains : width;
+    const int64_t rooms = sampler->few != NULL ? 2 : gbs_noise_is_sequential(sampler) ? 1 : workers;
+    const int64_t noise = lanes * rooms > width ? lanes * rooms : width;
     gbs_status status = GBS_OK;
     sampler->place = take(sampler, "order", 1, dim, sizeof(int64_t), &status);
     for (int half = 0; half < sampler->passes; ++half)
         sampler->pass[half].site = take(sampler, "order", 1, dim, sizeof(int64_t), &status);
     sampler->state = take(sampler, "state", sampler->padded_chains, dim, size, &status);
     sampler->noise = take(sampler, "noise", noise, dim, size, &status);
+    if (sampler->few != NULL)
+        sampler->sums = take(sampler, "sums", workers * sampler->few->chains, sampler->few->rows,
+                             size, &status);
     sampler->staging = take(sampler, "draws for the callback", sampler->chains, dim, size, &status);
     return status;
 }
@@ -90,22 +98,14 @@ static gbs_status start_stream(gbs_sampler *sampler)
 static void start_block(gbs_sampler *sampler, const gbs_block *block, const double *spread)
 {
     const double *const mean = sampler->model->mean;
-    const int64_t width = block->kernels->width, offset = gbs_block_offset(sampler, block);
+    const int64_t width = block->width, offset = gbs_block_offset(sampler, block);
     if (spread != NULL) {
-        const gbs_normals_job job = {
-            .seed = sampler->seed,
-            .sweep = 0,
-            .purpose = GBS_PURPOSE_START,
-            .chain = sampler->first_chain + block->chain,
-            .sites = sampler->dim,
-            .z = sampler->noise,
-            .z_row = width,
-        };
-        block->kernels->normals(&job);
+        gbs_noise_draw_native(sampler, block, GBS_PURPOSE_START, 0, 0, sampler->dim,
+                              sampler->noise);
     }
     for (int64_t i = 0; i < sampler->dim; ++i)
         for (int64_t lane = 0; lane < width; ++lane) {
-            const int64_t at = i * width + lane;
+            const int64_t at = i * block->z_width + lane;
             const double z = spread == NULL ? 0.0
                              : sampler->type == GBS_F32
                                  ? (double)((const float *)sampler->noise)[at]
@@ -227,6 +227,9 @@ gbs_status gbs_sampler_create(gbs_context *ctx, gbs_model *model, const gbs_samp
     sampler->passes = spec->order == GBS_ORDER_SYMMETRIC ? 2 : 1;
     sampler->stream = spec->stream;
     sampler->groups = 1;
+    if (sampler->method == GBS_METHOD_GIBBS && ctx->device == NULL)
+        sampler->few =
+            gbs_form_few(ctx, sampler->kernels, sampler->type, sampler->chains, sampler->dim);
     gbs_sampler_split(sampler);
 
     fenv_t saved;
@@ -251,11 +254,13 @@ void gbs_sampler_destroy(gbs_sampler *sampler)
         gbs_memory_give(allocator, sampler->pass[half].site);
         gbs_memory_give(allocator, sampler->pass[half].wide_panels);
         gbs_memory_give(allocator, sampler->pass[half].narrow_panels);
+        gbs_memory_give(allocator, sampler->pass[half].few_panels);
     }
     gbs_memory_give(allocator, sampler->place);
     gbs_memory_give(allocator, sampler->torch_cpu);
     gbs_memory_give(allocator, sampler->state);
     gbs_memory_give(allocator, sampler->noise);
+    gbs_memory_give(allocator, sampler->sums);
     gbs_memory_give(allocator, sampler->staging);
     gbs_model_release(sampler->model);
     gbs_memory_give(allocator, sampler);
@@ -318,5 +323,6 @@ const char *gbs_sampler_kernel(const gbs_sampler *sampler)
 {
     if (sampler->on_device != NULL)
         return gbs_on_device_kernel(sampler);
-    return sampler->kernels->sweep_name[sampler->type];
+    return sampler->few != NULL ? sampler->kernels->few_name[sampler->type]
+                                : sampler->kernels->sweep_name[sampler->type];
 }

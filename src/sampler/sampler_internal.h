@@ -4,6 +4,7 @@
 
 #include "backend/backend.h"
 #include "model/model.h"
+#include "sampler/forms.h"
 #include "rng/torch_stream.h"
 
 #include <math.h>
@@ -13,14 +14,17 @@ typedef struct gbs_pass_plan {
     int64_t *site;     /* [D] site at each place of this pass */
     void *wide_panels; /* coefficients as the wide kernel reads them, and as the narrow one */
     void *narrow_panels;
+    void *few_panels;
 } gbs_pass_plan;
 
 /* A run of chains handled together. */
 typedef struct gbs_block {
-    int64_t chain; /* first chain of this sampler in it */
-    int64_t count; /* chains that exist; the lanes above are padding */
-    const gbs_block_kernels *kernels;
+    int64_t chain;                    /* first chain of this sampler in it */
+    int64_t count;                    /* chains that exist; the lanes above are padding */
+    const gbs_block_kernels *kernels; /* few chains: for their normals alone */
     int wide;
+    int64_t width;   /* of a row of its state */
+    int64_t z_width; /* of a row of its noise, drawn for it alone */
 } gbs_block;
 
 struct gbs_on_device;
@@ -39,6 +43,7 @@ struct gbs_sampler {
     struct gbs_on_device *on_device; /* NULL on the CPU; else it holds the chains, not `state` */
 
     const gbs_kernels *kernels;
+    const gbs_few_kernels *few; /* NULL: blocks one by one */
     int64_t blocks, wide_blocks;
     int64_t padded_chains; /* lanes of all blocks */
     int passes;            /* 1, or 2 for symmetric sweeps */
@@ -57,13 +62,14 @@ struct gbs_sampler {
 
     void *state;   /* blocks of [D][width] */
     void *noise;   /* [threads][D][width], a block for each; torch_cpu: a pass for all,
-                      [D][groups padded_chains] */
+                      [D][groups padded_chains]; few chains: two passes */
+    void *sums;    /* few chains: [threads][chains][rows] of the panels being worked on */
     void *staging; /* [B, D] for the callback; exact draws add the mean here */
     int64_t done;  /* sweeps or draws since create */
 };
 
-/* Sets blocks, wide_blocks and padded_chains: whole wide blocks; a rest of more than half a wide
- * block makes one more, else narrow ones. */
+/* Sets blocks, wide_blocks and padded_chains: all chains in one block where `few` is set; else
+ * whole wide blocks, of which a rest of more than half makes one more, else narrow ones. */
 void gbs_sampler_split(gbs_sampler *sampler);
 
 gbs_block gbs_sampler_block(const gbs_sampler *sampler, int64_t index);
@@ -81,13 +87,19 @@ uint64_t gbs_stream_sweep(const gbs_sampler *sampler, int64_t done, int half);
 /* 1 if a pass's noise must be drawn for all chains at once, site by site. */
 int gbs_noise_is_sequential(const gbs_sampler *sampler);
 
-/* Sequential streams: draws one whole pass into sampler->noise. */
-void gbs_noise_draw_pass(gbs_sampler *sampler, int half);
+/* Sequential streams: draws one whole pass, rows gbs_noise_row elements apart. */
+void gbs_noise_draw_pass(gbs_sampler *sampler, int half, void *to);
+int64_t gbs_noise_row(const gbs_sampler *sampler);
 
-/* Points z and z_row at the noise of one block for pass `half` of sweep `done`, drawing it into
- * the worker's room if it is not there yet. */
-void gbs_noise_for_block(gbs_sampler *sampler, const gbs_block *block, int64_t done, int half,
-                         int32_t worker, const void **z, int64_t *z_row);
+/* Other streams: a block's noise for pass `half` of the sweep `ahead` from now, for `count` sites
+ * from `first` on, a multiple of 4; rows of `to`, which starts at site 0, are block->z_width
+ * apart.  Only the native stream takes less than all sites. */
+void gbs_noise_draw_block(const gbs_sampler *sampler, const gbs_block *block, int64_t ahead,
+                          int half, int64_t first, int64_t count, void *to);
+
+/* The native stream's normals with any purpose and sweep number, into `to` as above. */
+void gbs_noise_draw_native(const gbs_sampler *sampler, const gbs_block *block, int32_t purpose,
+                           uint64_t sweep, int64_t first, int64_t count, void *to);
 
 /* After `sweeps` sweeps of a torch-cuda stream: the generator's offset moves on. */
 void gbs_noise_advance(gbs_sampler *sampler, int64_t sweeps);
@@ -108,6 +120,25 @@ void gbs_state_gather(const gbs_sampler *sampler, void *x, int64_t chain_stride,
 /* Takes a block into the moments as their draw number `count`, from 1. */
 void gbs_block_accumulate(const gbs_sampler *sampler, const gbs_block *block, int64_t count,
                           gbs_moments *moments);
+/* A call's work on the blocks, shared out among threads: `draws` times `thin` sweeps, after each of
+ * which the state is kept. */
+typedef struct gbs_run_job {
+    gbs_sampler *sampler;
+    int64_t first_draw; /* of the call; these are kept as first_draw, first_draw + 1, ... */
+    int64_t draws, thin;
+    gbs_sink sink;          /* `callback` stands for: fill `staging` */
+    int64_t moments_before; /* draws that the moments had at the start of the call */
+    /* sweep by sweep: which pass is due, and whether a draw ends with it */
+    int64_t ahead;
+    int half, ends_draw;
+} gbs_run_job;
+
+/* A block's share of draw `draw` of the job. */
+void gbs_run_keep(const gbs_run_job *job, const gbs_block *block, int64_t draw);
+
+/* The whole job for few chains. */
+void gbs_run_few(const gbs_run_job *job);
+
 /* state[at] = value, rounded to T. */
 void gbs_state_store(gbs_sampler *sampler, int64_t at, double value);
 

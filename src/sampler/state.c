@@ -5,17 +5,34 @@
 
 #include <math.h>
 
+/* Few chains in one block: as wide as its kernels, its noise as wide as theirs. */
+static gbs_block few_block(const gbs_sampler *sampler)
+{
+    const gbs_block_kernels *const kernels = &sampler->kernels->narrow[sampler->type];
+    const int64_t width = sampler->few->chains;
+    const gbs_block block = {
+        .count = sampler->chains,
+        .kernels = kernels,
+        .width = width,
+        .z_width = (width + kernels->width - 1) / kernels->width * kernels->width,
+    };
+    return block;
+}
+
 gbs_block gbs_sampler_block(const gbs_sampler *sampler, int64_t index)
 {
     const int type = (int)sampler->type;
     gbs_block block;
+    if (sampler->few != NULL)
+        return few_block(sampler);
     block.wide = index < sampler->wide_blocks;
     block.kernels = block.wide ? &sampler->kernels->wide[type] : &sampler->kernels->narrow[type];
-    block.chain = block.wide ? index * block.kernels->width
+    block.width = block.z_width = block.kernels->width;
+    block.chain = block.wide ? index * block.width
                              : sampler->wide_blocks * sampler->kernels->wide[type].width +
-                                   (index - sampler->wide_blocks) * block.kernels->width;
+                                   (index - sampler->wide_blocks) * block.width;
     const int64_t left = sampler->chains - block.chain;
-    block.count = left < block.kernels->width ? left : block.kernels->width;
+    block.count = left < block.width ? left : block.width;
     return block;
 }
 
@@ -44,7 +61,7 @@ gbs_status gbs_state_check(gbs_context *ctx, const char *what, gbs_type type, co
 void gbs_block_scatter(gbs_sampler *sampler, const gbs_block *block, const void *x,
                        int64_t chain_stride, int64_t site_stride)
 {
-    const int64_t offset = gbs_block_offset(sampler, block), width = block->kernels->width;
+    const int64_t offset = gbs_block_offset(sampler, block), width = block->width;
     for (int64_t lane = 0; lane < block->count; ++lane) {
         const int64_t from = (block->chain + lane) * chain_stride;
         for (int64_t i = 0; i < sampler->dim; ++i) {
@@ -60,7 +77,7 @@ void gbs_block_scatter(gbs_sampler *sampler, const gbs_block *block, const void 
 void gbs_block_gather(const gbs_sampler *sampler, const gbs_block *block, void *x,
                       int64_t chain_stride, int64_t site_stride)
 {
-    const int64_t offset = gbs_block_offset(sampler, block), width = block->kernels->width;
+    const int64_t offset = gbs_block_offset(sampler, block), width = block->width;
     for (int64_t i = 0; i < sampler->dim; ++i) {
         const int64_t from = offset + sampler->place[i] * width;
         const int64_t to = block->chain * chain_stride + i * site_stride;
@@ -97,7 +114,7 @@ void gbs_block_accumulate(const gbs_sampler *sampler, const gbs_block *block, in
                           gbs_moments *moments)
 {
     const double n = (double)count;
-    const int64_t offset = gbs_block_offset(sampler, block), width = block->kernels->width;
+    const int64_t offset = gbs_block_offset(sampler, block), width = block->width;
     for (int64_t lane = 0; lane < block->count; ++lane) {
         double *const mean = moments->mean + (block->chain + lane) * sampler->dim;
         double *const m2 = moments->m2 + (block->chain + lane) * sampler->dim;

@@ -432,7 +432,7 @@ static void run_together(sweep_call *call)
     every_block(call, step_read);
     for (call->sweep = 0; call->sweep < call->spec->sweeps; ++call->sweep)
         for (call->half = 0; call->half < call->work.passes; ++call->half) {
-            gbs_noise_draw_pass(&call->work, call->half);
+            gbs_noise_draw_pass(&call->work, call->half, call->work.noise);
             every_block(call, step_pass);
         }
     every_block(call, step_write);

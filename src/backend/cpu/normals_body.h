@@ -114,9 +114,9 @@ ALWAYS_INLINE void chunk_f64(const gbs_philox_key *key, const gbs_philox_fixed *
     }
 }
 
-static int64_t chunk_at(const gbs_normals_job *job, int64_t site)
+static int64_t chunk_at(const gbs_normals_job *job, int64_t done)
 {
-    const int64_t left = job->sites - site;
+    const int64_t left = job->sites - done;
     return left < CHUNK ? left : CHUNK;
 }
 
@@ -128,8 +128,9 @@ static void normals_f32(const gbs_normals_job *job, int vectors)
         for (int h = 0; h < V_HALVES; ++h)
             fixed[h] = fix_chains(job, &key, job->chain + u * VF_LANES + h, V_HALVES - 1);
         float *const z = (float *)job->z + u * VF_LANES;
-        for (int64_t site = 0; site < job->sites; site += CHUNK)
-            chunk_f32(&key, fixed, site, chunk_at(job, site), z + site * job->z_row, job->z_row);
+        for (int64_t k = 0; k < job->sites; k += CHUNK)
+            chunk_f32(&key, fixed, job->first_site + k, chunk_at(job, k), z + k * job->z_row,
+                      job->z_row);
     }
 }
 
@@ -139,7 +140,8 @@ static void normals_f64(const gbs_normals_job *job, int vectors)
     for (int u = 0; u < vectors; ++u) {
         const gbs_philox_fixed fixed = fix_chains(job, &key, job->chain + u * VD_LANES, 0);
         double *const z = (double *)job->z + u * VD_LANES;
-        for (int64_t site = 0; site < job->sites; site += CHUNK)
-            chunk_f64(&key, &fixed, site, chunk_at(job, site), z + site * job->z_row, job->z_row);
+        for (int64_t k = 0; k < job->sites; k += CHUNK)
+            chunk_f64(&key, &fixed, job->first_site + k, chunk_at(job, k), z + k * job->z_row,
+                      job->z_row);
     }
 }

@@ -1,0 +1,27 @@
+/* Which form where.  Every form gives the same bits, so that this is about speed alone; the table
+ * was measured (bench/NOTES.md, "Forms") and is not measured again on the user's machine: a plan
+ * must not depend on a stopwatch. */
+#include "sampler/forms.h"
+
+/* Fewest sites from which few chains are faster with rows in lanes; by instruction set, type and
+ * kernel (1, 2, 4, 8, 16 chains).  NEVER for plain C, whose one chain at a time is the reference
+ * that the other forms are held against. */
+#define NEVER INT64_MAX
+static const int64_t few_from[GBS_ISA_AVX512 + 1][2][GBS_FEW_KERNELS] = {
+    [GBS_ISA_SCALAR] = {{NEVER, NEVER, NEVER, NEVER, NEVER}, {NEVER, NEVER, NEVER, NEVER, NEVER}},
+    [GBS_ISA_AVX2] = {{64, 128, 256, 1024, 2048}, {64, 256, 512, 1024, 2048}},
+    [GBS_ISA_AVX512] = {{64, 128, 256, 512, 2048}, {64, 128, 256, 512, 1024}},
+};
+
+const gbs_few_kernels *gbs_form_few(const gbs_context *ctx, const gbs_kernels *kernels,
+                                    gbs_type type, int64_t chains, int64_t dim)
+{
+    if (chains > GBS_FEW_CHAINS || ctx->form == (int)GBS_FORM_BLOCKS)
+        return NULL;
+    int k = 0;
+    while (kernels->few[type][k].chains < chains)
+        ++k;
+    if (ctx->form != (int)GBS_FORM_FEW && dim < few_from[ctx->isa][type][k])
+        return NULL;
+    return &kernels->few[type][k];
+}
