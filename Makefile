@@ -14,7 +14,7 @@ INSTALL_PACKAGES ?= tools/install_packages.sh
 GIBBSITE = build/release/cli/gibbsite
 BUILD = cmake --preset $(1) && cmake --build --preset $(1) --parallel $(JOBS)
 
-.PHONY: help build demo test bench install clean \
+.PHONY: help build demo test bench bench-diag install clean \
         test-clang test-asan test-tsan test-fuzz test-install test-python test-package test-cuda test-all coverage lint format \
         gpu-build gpu-test gpu-bench
 
@@ -26,6 +26,7 @@ help:
 	@echo 'make demo          build, then sample a model of the 48 contiguous US states'
 	@echo 'make test          build, then run the tests that need Debian packages alone'
 	@echo 'make bench         build and run the benchmarks (BENCH_OPTIONS=--quick for a first look)'
+	@echo 'make bench-diag    time the diagnostics beside those of R'"'"'s posterior'
 	@echo 'make install       install below PREFIX ($(PREFIX)), staged in DESTDIR if given'
 	@echo 'make test-clang    the same tests, built by clang'
 	@echo 'make test-asan     the same tests under AddressSanitizer and UBSan'
@@ -39,10 +40,10 @@ help:
 	@echo 'make test-all      all of the tests above, as .ci/run does'
 	@echo 'make coverage      line coverage of the tests; make lint: clang-format and clang-tidy'
 
-.PHONY: packages packages-clang packages-install packages-python packages-lint packages-coverage packages-bench
+.PHONY: packages packages-clang packages-install packages-python packages-lint packages-coverage packages-bench packages-bench-diag
 packages:
 	@$(INSTALL_PACKAGES) build
-packages-clang packages-install packages-python packages-lint packages-coverage packages-bench: packages-%:
+packages-clang packages-install packages-python packages-lint packages-coverage packages-bench packages-bench-diag: packages-%:
 	@$(INSTALL_PACKAGES) build $*
 
 demo: packages
@@ -103,6 +104,11 @@ coverage: packages-coverage
 bench: packages packages-bench
 	@$(call BUILD,bench)
 	@bench/run.sh build/bench $(BENCH_OPTIONS)
+
+# The diagnostics beside R's posterior: two minutes.
+bench-diag: packages-bench-diag
+	@$(call BUILD,bench) --target diag_bench
+	@Rscript bench/diag_posterior.R build/bench/bench/diag_bench
 
 lint: packages-lint
 	@$(call BUILD,release)

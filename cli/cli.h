@@ -19,6 +19,8 @@ typedef enum exit_code {
                               unless a part was to be kept */
 } exit_code;
 
+enum { MOST_THREADS = 1024 }; /* that a context takes */
+
 /* One line on stderr, "gibbsite: " before it.  complain returns its first argument, so that
  * callers write `return complain(EXIT_USAGE, ...)`. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));

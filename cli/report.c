@@ -10,17 +10,17 @@
 enum { SLAB_BYTES = 64 << 20 };
 
 typedef struct workbench {
-    void *diag;          /* gbs_diag_workspace */
-    double *slab;        /* [slab_variables, chains, draws] */
-    double *trace;       /* [chains, draws] */
-    int32_t *superchain; /* [chains] */
+    double *slab;         /* [slab_variables, chains, draws] */
+    gbs_summary *summary; /* [slab_variables] */
+    double *nested;       /* [slab_variables], NULL without superchains */
+    int32_t *superchain;  /* [chains], likewise */
+    double *trace;        /* [chains, draws] */
     int64_t slab_variables;
 } workbench;
 
 static exit_code workbench_open(workbench *w, const draw_source *source, int64_t superchains)
 {
-    const size_t bytes = gbs_diag_workspace(source->chains, source->draws);
-    if (!bytes)
+    if (!gbs_diag_workspace(source->chains, source->draws))
         return complain(EXIT_BAD_INPUT, "%lld chains of %lld draws are too many to summarise",
                         (long long)source->chains, (long long)source->draws);
     const int64_t size = source->chains * source->draws;
@@ -29,23 +29,29 @@ static exit_code workbench_open(workbench *w, const draw_source *source, int64_t
         w->slab_variables = 1;
     if (w->slab_variables > source->variables)
         w->slab_variables = source->variables;
-    w->diag = take((int64_t)bytes, 1, "diagnostics");
     w->slab = take(w->slab_variables * size, sizeof(double), "draws");
+    w->summary = take(w->slab_variables, sizeof *w->summary, "summary");
     w->trace = take(size, sizeof(double), "trace");
-    w->superchain = take(source->chains, sizeof(int32_t), "superchains");
-    if (!w->diag || !w->slab || !w->trace || !w->superchain)
+    if (!w->slab || !w->summary || !w->trace)
         return EXIT_FILE;
-    for (int64_t c = 0; superchains && c < source->chains; c++)
+    if (!superchains)
+        return EXIT_FINE;
+    w->nested = take(w->slab_variables, sizeof(double), "summary");
+    w->superchain = take(source->chains, sizeof(int32_t), "superchains");
+    if (!w->nested || !w->superchain)
+        return EXIT_FILE;
+    for (int64_t c = 0; c < source->chains; c++)
         w->superchain[c] = (int32_t)(c / (source->chains / superchains));
     return EXIT_FINE;
 }
 
 static void workbench_close(workbench *w)
 {
-    free(w->diag);
     free(w->slab);
-    free(w->trace);
+    free(w->summary);
+    free(w->nested);
     free(w->superchain);
+    free(w->trace);
 }
 
 static gbs_draws draws_of(const draw_source *source, const double *values)
@@ -57,29 +63,40 @@ static gbs_draws draws_of(const draw_source *source, const double *values)
                        .draw_stride = 1};
 }
 
-static void summarise(const report *r, const workbench *w, const double *values, report_row *row)
+/* The n variables in the slab. */
+static exit_code summarise(gbs_context *ctx, const report *r, const workbench *w, int64_t n,
+                           report_row *rows)
 {
-    const draw_source *source = r->source;
-    const gbs_draws draws = draws_of(source, values);
-    gbs_diag_summary(&draws, w->diag, &row->s);
-    row->rhat_nested =
-        r->superchains ? gbs_diag_rhat_nested(&draws, w->superchain, w->diag) : (double)NAN;
-    for (int64_t k = 0; k < source->chains * source->draws; k++) {
-        const double d = values[k] - row->s.mean;
-        w->trace[k] += d * d;
+    const gbs_draws first = draws_of(r->source, w->slab);
+    const int64_t size = first.chains * first.draws;
+    const gbs_status status =
+        gbs_diag_summaries(ctx, &first, n, size, w->superchain, w->summary, w->nested);
+    if (status != GBS_OK)
+        return complain_status(ctx, status);
+    for (int64_t k = 0; k < n; k++) {
+        rows[k].s = w->summary[k];
+        rows[k].rhat_nested = w->nested ? w->nested[k] : (double)NAN;
+        for (int64_t i = 0; i < size; i++) {
+            const double d = w->slab[k * size + i] - rows[k].s.mean;
+            w->trace[i] += d * d;
+        }
     }
+    return EXIT_FINE;
 }
 
-static void summarise_trace(report *r, const workbench *w)
+static exit_code summarise_trace(gbs_context *ctx, report *r, const workbench *w)
 {
     const gbs_draws draws = draws_of(r->source, w->trace);
     gbs_summary s;
-    gbs_diag_summary(&draws, w->diag, &s);
+    const gbs_status status = gbs_diag_summaries(ctx, &draws, 1, 0, NULL, &s, NULL);
+    if (status != GBS_OK)
+        return complain_status(ctx, status);
     r->trace_mean = s.mean;
     r->trace_mcse = s.mcse_mean;
+    return EXIT_FINE;
 }
 
-exit_code report_make(report *r, const draw_source *source, int64_t superchains)
+exit_code report_make(report *r, gbs_context *ctx, const draw_source *source, int64_t superchains)
 {
     *r = (report){.source = source, .superchains = superchains};
     workbench w = {0};
@@ -87,17 +104,16 @@ exit_code report_make(report *r, const draw_source *source, int64_t superchains)
     r->rows = code == EXIT_FINE ? take(source->variables, sizeof *r->rows, "summary") : NULL;
     if (code == EXIT_FINE && !r->rows)
         code = EXIT_FILE;
-    const int64_t size = source->chains * source->draws;
     for (int64_t first = 0; code == EXIT_FINE && first < source->variables;
          first += w.slab_variables) {
         const int64_t left = source->variables - first;
         const int64_t n = left < w.slab_variables ? left : w.slab_variables;
         code = source->read(source->user, first, n, w.slab);
-        for (int64_t k = 0; code == EXIT_FINE && k < n; k++)
-            summarise(r, &w, w.slab + k * size, &r->rows[first + k]);
+        if (code == EXIT_FINE)
+            code = summarise(ctx, r, &w, n, r->rows + first);
     }
     if (code == EXIT_FINE)
-        summarise_trace(r, &w);
+        code = summarise_trace(ctx, r, &w);
     workbench_close(&w);
     return code;
 }
@@ -162,6 +178,7 @@ const report_note report_notes[] = {
     {"too_short", "fewer than 6 draws a chain, ESS is undefined", GBS_NOTE_TOO_SHORT, false},
     {"ess_capped", "ESS is at its cap, draws times log10(draws): the chains are antithetic",
      GBS_NOTE_ESS_CAPPED, false},
+    {"chain_stuck", "has stopped moving, its last draws are all equal", GBS_NOTE_CHAIN_STUCK, true},
     {"chains_identical", "repeats the draws of another chain", GBS_NOTE_CHAINS_IDENTICAL, true},
     {"tied", "too many draws are equal, tail ESS, R-hat or mcse_sd is undefined", GBS_NOTE_TIED,
      false},

@@ -36,8 +36,9 @@ typedef struct report_limits {
     double ess;  /* every bulk and tail ESS at least this; likewise */
 } report_limits;
 
-/* Reads every variable once, a slab at a time.  Ended by report_free, whatever it returns. */
-exit_code report_make(report *r, const draw_source *source, int64_t superchains);
+/* Reads every variable once, a slab at a time, and works on the context's threads.  Ended by
+ * report_free, whatever it returns. */
+exit_code report_make(report *r, gbs_context *ctx, const draw_source *source, int64_t superchains);
 /* The same where each chain's means and sums of squares about them [chains, variables] stand for
  * the draws; source->read is not called.  superchains 0: every chain is one. */
 exit_code report_from_moments(report *r, const draw_source *source, const double *mean,

@@ -64,7 +64,7 @@ static exit_code summarise(const sample_run *run, const draw_source *source, rep
     const gbs_moments *m = run->moments;
     if (m)
         return report_from_moments(r, source, gbs_moments_mean(m), gbs_moments_m2(m), 0);
-    return report_make(r, source, 0);
+    return report_make(r, run->ctx, source, 0);
 }
 
 /* The run's own object, with the summary in it where no file was asked for. */

@@ -19,9 +19,6 @@
 /* torch's kernel runs blocks of this many threads. */
 enum { LEAST_THREADS = 256 };
 
-/* What a context takes. */
-enum { MOST_THREADS = 1024 };
-
 static const char *const methods[] = {"gibbs", "exact", NULL};
 static const char *const dtypes[] = {"f32", "f64", NULL};
 static const char *const orders[] = {"forward", "backward", "symmetric", NULL};

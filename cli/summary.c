@@ -59,14 +59,14 @@ static exit_code check_superchains(int64_t superchains, int64_t chains)
     return EXIT_FINE;
 }
 
-static exit_code summarise(const draw_files *files, int64_t superchains,
+static exit_code summarise(gbs_context *ctx, const draw_files *files, int64_t superchains,
                            const report_limits *limits, bool check, bool json)
 {
     report r;
     exit_code code = check_superchains(superchains, files->source.chains);
     if (code != EXIT_FINE)
         return code;
-    code = report_make(&r, &files->source, superchains);
+    code = report_make(&r, ctx, &files->source, superchains);
     if (code == EXIT_FINE)
         return tell(&r, limits, files->path, files->count, check, json);
     report_free(&r);
@@ -126,7 +126,7 @@ static exit_code run(int argc, char **argv, const char **paths)
 {
     size_t count = 0;
     bool json = false, check = false;
-    int64_t superchains = 0;
+    int64_t superchains = 0, threads = 0;
     report_limits limits = {.rhat = 1.01, .ess = 400};
     cli_option options[] = {
         {"--check", NULL,
@@ -140,6 +140,9 @@ static exit_code run(int argc, char **argv, const char **paths)
         {"--superchains", "K",
          "adds nested R-hat over K superchains of consecutive\nchains, equally many in each",
          &superchains, OPTION_COUNT, .least = 2, .most = INT32_MAX},
+        {"--threads", "N",
+         "threads (default: as many as there are processors for\nthem); the figures are the same",
+         &threads, OPTION_COUNT, .least = 1, .most = MOST_THREADS},
         {"--json", NULL, "one JSON object on standard output", &json, OPTION_FLAG,
          .required = false},
     };
@@ -174,8 +177,14 @@ static exit_code run(int argc, char **argv, const char **paths)
         return code;
     draw_files files;
     code = draw_files_open(&files, paths, (int64_t)count);
+    gbs_context *ctx = NULL;
+    gbs_context_options context = gbs_context_options_default();
+    context.threads = (int32_t)threads;
+    if (code == EXIT_FINE && gbs_context_create(&context, &ctx) != GBS_OK)
+        code = complain(EXIT_FILE, "no memory for a context");
     if (code == EXIT_FINE)
-        code = summarise(&files, superchains, &limits, check, json);
+        code = summarise(ctx, &files, superchains, &limits, check, json);
+    gbs_context_destroy(ctx);
     draw_files_close(&files);
     return code;
 }

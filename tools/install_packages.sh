@@ -14,6 +14,7 @@ packages_of() {
     lint) echo clang clang-format clang-tidy ;;
     coverage) echo gcovr ;;
     bench) echo clang python3 python3-venv ;;
+    bench-diag) echo r-base-core r-cran-posterior ;;
     *)
         echo "install_packages.sh: no group named '$1'" >&2
         exit 2

@@ -418,8 +418,9 @@ enum {
     GBS_NOTE_TOO_SHORT = 16,      /* fewer than 6 draws a chain: ESS is NaN, below 4 R-hat too */
     GBS_NOTE_ESS_CAPPED = 32,     /* ESS reached its cap S log10 S */
     GBS_NOTE_CHAINS_IDENTICAL = 64, /* two chains hold the same draws from some draw on */
-    GBS_NOTE_TIED = 128 /* ties leave nothing to compare at a quantile (ESS tail is NaN), in the
-                           distances from the median (R-hat) or from the mean (MCSE sd) */
+    GBS_NOTE_TIED = 128, /* ties leave nothing to compare at a quantile (ESS tail is NaN), in the
+                            distances from the median (R-hat) or from the mean (MCSE sd) */
+    GBS_NOTE_CHAIN_STUCK = 256 /* one chain stopped moving before its end, where others move on */
 };
 
 typedef struct gbs_summary {
@@ -441,6 +442,17 @@ GBS_API size_t gbs_diag_workspace(int64_t chains, int64_t draws); /* 0 if out of
 /* Everything in one pass over shared sorts and transforms; what `gibbsite summary` prints.
  * Fails: ARGUMENT (NULL, counts < 1); out is then untouched. */
 GBS_API gbs_status gbs_diag_summary(const gbs_draws *draws, void *workspace, gbs_summary *out);
+
+/* The same for many variables, shared out among the context's threads: `draws` is the first, and
+ * each of the others starts variable_stride numbers after the one before.  With superchains
+ * (superchain [chains], as in gbs_diag_rhat_nested) it adds nested R-hat.
+ * Shape: out [variables], rhat_nested [variables]; superchain and rhat_nested may both be NULL.
+ * Owns: nothing; it takes gbs_diag_workspace(chains, draws) bytes a thread from the context's
+ * allocator, and eight variables' draws where they lie interleaved, and gives them back.
+ * Fails: ARGUMENT, MEMORY; out and rhat_nested are then untouched. */
+GBS_API gbs_status gbs_diag_summaries(gbs_context *ctx, const gbs_draws *draws, int64_t variables,
+                                      int64_t variable_stride, const int32_t *superchain,
+                                      gbs_summary *out, double *rhat_nested);
 
 GBS_API double gbs_diag_rhat_split(const gbs_draws *draws, void *workspace); /* classic, chains halved */
 GBS_API double gbs_diag_rhat(const gbs_draws *draws, void *workspace);  /* rank-normalised, max of bulk and folded */

@@ -10,6 +10,7 @@ _FIELDS = [name for name, _ in _library.Summary._fields_]
 _NOTES = {
     1: "not finite", 2: "constant", 4: "every chain constant", 8: "a chain is constant",
     16: "too short", 32: "ESS capped", 64: "two chains identical", 128: "ties",
+    256: "a chain is stuck",
 }
 
 

@@ -9,6 +9,7 @@
 #define GBS_DIAG_DIAG_H
 
 #include "gibbsite/gibbsite.h"
+#include "diag/loops.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,34 +21,43 @@
 /* Place of a draw that is in no half-chain. */
 #define GBS_PLACE_NONE UINT32_MAX
 
-typedef struct gbs_transform gbs_transform;
+/* Over half-chains: of ones times the members that lag t reaches from either end, and of ones^2. */
+typedef struct gbs_bit_sums {
+    int64_t reached, squares;
+} gbs_bit_sums;
 
 typedef struct gbs_diag_work {
-    int64_t chains, draws, total; /* C, N, S */
-    int64_t half, halves, kept;   /* n, H, K */
+    const gbs_diag_loops *loops;
+    const gbs_diag_loops *transforms; /* the same, or narrow ones for long sequences */
+    int64_t chains, draws, total;     /* C, N, S */
+    int64_t half, halves, kept;       /* n, H, K */
+
+    /* These last from one variable to the next. */
+    double *scores;      /* [K] normal scores of the ranks 1 .. K */
+    int has_scores;      /* 0: not made yet */
+    void *plan_memory;   /* room for the plan */
+    gbs_transform *plan; /* NULL until one is needed */
 
     double *x;       /* [S] the draws */
     double *centred; /* [S] (x / scale - shift), shift near the mean, scale a power of two */
     double *y;       /* [K] one statistic, half-chain after half-chain */
-    double *sorted;  /* [S] the draws in ascending order */
-    uint32_t *place; /* [S] where each of them sits in y, or GBS_PLACE_NONE */
-    double *scores;  /* [K] normal scores of the ranks 1 .. K */
-    double *values;  /* [S] the kept draws, or the folded ones, ascending, with their places */
+    double *more_y[GBS_MOST_SERIES - 1]; /* [K] others beside it */
+    double *sorted;                      /* [S] the draws in ascending order */
+    uint32_t *place;                     /* [S] where each of them sits in y, or GBS_PLACE_NONE */
+    double *values; /* [S] the kept draws, or the folded ones, ascending, with their places */
     uint32_t *places;
     uint64_t *bits; /* [H, words] an indicator */
     int64_t words;  /* 64-bit words a half-chain, the last one empty */
-    int64_t *ones;  /* [H] members, and those of the first and last t draws */
-    int64_t *head;
-    int64_t *tail;
+    int64_t *ones;  /* [H] its members */
+    gbs_bit_sums bit_sums;
     uint64_t *keys;       /* [S] sorting */
     uint64_t *sorting[2]; /* [S] */
     uint32_t *order;      /* [S] */
     double *chain_mean;   /* [C] and variances; by half-chain [H] where split */
     double *chain_variance;
-    double *lag_sum;          /* [n] sums of lagged products, as far as known */
-    double *rho;              /* [n] Geyer's sequence */
-    void *transform_memory;   /* shared with the sort's arrays */
-    gbs_transform *transform; /* NULL until one is needed */
+    double *lag_sum[GBS_MOST_SERIES]; /* [n] sums of lagged products, as far as known */
+    double *rho;                      /* [n] Geyer's sequence */
+    void *scratch;                    /* the transforms'; shared with the sort's arrays */
 
     double scale, shift;
     double mean;   /* of `centred`: a small rest */
@@ -66,22 +76,24 @@ typedef struct gbs_split {
 /* draws.c: the draws */
 
 /* Lays the work out at `memory` (NULL: only counts) and returns the bytes; 0 if out of range. */
-size_t gbs_diag_layout(gbs_diag_work *work, int64_t chains, int64_t draws, void *memory);
+size_t gbs_diag_layout(gbs_diag_work *work, const gbs_diag_loops *loops, int64_t chains,
+                       int64_t draws, void *memory);
 
-/* Lays out, copies, centres and takes the notes that R-hat and ESS depend on.  Returns 0 if an
- * argument is NULL or out of range. */
+/* Copies and centres the draws of a variable and takes the notes that R-hat and ESS depend on. */
+void gbs_diag_load(gbs_diag_work *work, const gbs_draws *draws);
+
+/* Lays out for these draws, and loads them too.  Return 0 if an argument is NULL or out of range.
+ */
+int gbs_diag_prepare(gbs_diag_work *work, const gbs_draws *draws, void *workspace);
 int gbs_diag_open(gbs_diag_work *work, const gbs_draws *draws, void *workspace);
 
 /* Copies `from` [S] to y [K], leaving the middle draw of odd chains out. */
-void gbs_diag_keep(const gbs_diag_work *work, const double *from);
-
-double gbs_diag_sum(const double *x, int64_t n, double shift); /* of x - shift */
-double gbs_diag_sum_squares(const double *x, int64_t n, double shift);
+void gbs_diag_keep(const gbs_diag_work *work, const double *from, double *y);
 
 /* Standard deviation of all draws; 0 if constant, NaN for a single draw. */
 double gbs_diag_sd(const gbs_diag_work *work);
 /* y = squared deviations from the mean.  Returns 0 where they are all equal. */
-int gbs_diag_squares(const gbs_diag_work *work);
+int gbs_diag_squares(const gbs_diag_work *work, double *y);
 
 /* sort.c: ascending order of unsigned integers and of doubles */
 
@@ -93,16 +105,19 @@ void gbs_diag_sort(gbs_diag_work *work);
 /* rank.c: normal scores of ranks */
 
 double gbs_normal_quantile(double p); /* p in [2^-36, 1 - 2^-36] */
-void gbs_score_table(const gbs_diag_work *work);
+void gbs_score_table(gbs_diag_work *work);
 /* y = scores of the ranks of the draws, or of their distances from the median. */
 void gbs_rank_draws(const gbs_diag_work *work);
 void gbs_rank_folded(const gbs_diag_work *work);
 
 /* rhat.c: variances within and between */
 
-gbs_split gbs_split_of(const double *mean, const double *variance, int64_t count);
+gbs_split gbs_split_of(const gbs_diag_loops *loops, const double *mean, const double *variance,
+                       int64_t count);
 /* Moments of y by half-chain; y is centred half by half, for the autocovariances. */
-gbs_split gbs_split_halves(const gbs_diag_work *work);
+gbs_split gbs_split_halves(const gbs_diag_work *work, double *y);
+/* Nested, or NaN where superchains differ in size; ends the sort's arrays. */
+double gbs_rhat_nested_of(gbs_diag_work *work, const int32_t *superchain);
 /* The larger of folded and bulk; needs the sort and the scores.  y is left as the bulk's. */
 double gbs_rhat_ranked(const gbs_diag_work *work, gbs_split *bulk);
 
@@ -117,29 +132,29 @@ double gbs_beta_quantile(double p, double a, double b);             /* a, b >= 1
 /* Autocovariances of one statistic, averaged over half-chains, computed as far as asked for. */
 typedef struct gbs_lags {
     gbs_diag_work *work;
+    double *y;   /* as gbs_split_halves leaves it; room for it, where of_bits */
+    double *sum; /* one of lag_sum */
     int of_bits; /* of the indicator in `bits`, else of y */
     int64_t known;
 } gbs_lags;
 
+/* The first lags of a few statistics y at once, and all lags of the slow ones among them by
+ * transforms that they share.  Optional: gbs_lag starts by itself. */
+void gbs_lags_start(gbs_lags *lags, int count);
 double gbs_lag(gbs_lags *lags, int64_t t);
 
 /* The indicator of the draws sorted[0 .. count): bits of the rarer side, which has the same
  * autocovariances. */
-gbs_split gbs_indicate(const gbs_diag_work *work, int64_t count);
-
-/* transform.c: the only user of KissFFT */
-
-size_t gbs_transform_bytes(int64_t n); /* for half-chains of n draws */
-/* lag_sum[t] = sum over half-chains and i of y_i y_{i+t}, t = 0 .. n-1.  The first call lays the
- * transform out over the sort's arrays. */
-void gbs_transform_lags(gbs_diag_work *work);
+gbs_split gbs_indicate(gbs_diag_work *work, int64_t count);
 
 /* ess.c: these may set GBS_NOTE_ESS_CAPPED */
 
 int gbs_has_ess(const gbs_diag_work *work); /* 0: undefined, whatever the statistic */
-double gbs_ess_of_y(gbs_diag_work *work, gbs_split split); /* y from gbs_split_halves */
+double gbs_ess_of(gbs_lags *lags, gbs_split split);
+/* Of the scores in y with their split, the draws, and the squared deviations from the mean. */
+void gbs_ess_together(gbs_diag_work *work, gbs_split bulk, double ess[GBS_MOST_SERIES]);
 double gbs_ess_of_draws(gbs_diag_work *work);
-double gbs_ess_of_squares(gbs_diag_work *work); /* of squared deviations from the mean */
+double gbs_ess_of_squares(gbs_diag_work *work);
 double gbs_ess_of_quantile(gbs_diag_work *work, double prob); /* needs the sort */
 double gbs_ess_of_tail(gbs_diag_work *work);                  /* likewise */
 
@@ -150,5 +165,10 @@ double gbs_mcse_sd_from(const gbs_diag_work *work, double ess_of_squares);
 
 /* identical.c: sets GBS_NOTE_CHAINS_IDENTICAL; needs the sort and ends its arrays. */
 void gbs_note_identical(gbs_diag_work *work);
+/* stuck.c: sets GBS_NOTE_CHAIN_STUCK. */
+void gbs_note_stuck(gbs_diag_work *work);
+
+/* summary.c: everything about one variable; `work` is laid out, and may have served others. */
+gbs_summary gbs_diag_summarise(gbs_diag_work *work, const gbs_draws *draws);
 
 #endif

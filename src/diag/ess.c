@@ -43,15 +43,15 @@ static void make_monotone(double *rho, int64_t end)
     }
 }
 
-static double ess_of(gbs_diag_work *work, gbs_split split, int of_bits)
+double gbs_ess_of(gbs_lags *lags, gbs_split split)
 {
+    gbs_diag_work *const work = lags->work;
     const int64_t n = work->half;
     const double total = split.within * (double)(n - 1) / (double)n + split.between;
     if (n < 3 || !(total > 0))
         return NAN;
     double *rho = work->rho;
-    gbs_lags lags = {work, of_bits, 0};
-    const int64_t end = positive_sequence(&lags, split, total, rho);
+    const int64_t end = positive_sequence(lags, split, total, rho);
     make_monotone(rho, end);
 
     /* Where the sequence ends at once, posterior still counts rho[0]: R's 1:0 is c(1, 0). */
@@ -71,20 +71,38 @@ int gbs_has_ess(const gbs_diag_work *work)
     return work->half >= 3 && (work->notes & undefined) == 0;
 }
 
-double gbs_ess_of_y(gbs_diag_work *work, gbs_split split)
+/* Of y, which gbs_split_halves has left centred. */
+static double ess_of_y(gbs_diag_work *work, gbs_split split)
 {
-    return ess_of(work, split, 0);
+    gbs_lags lags = {.work = work, .y = work->y, .sum = work->lag_sum[0]};
+    return gbs_ess_of(&lags, split);
 }
 
 double gbs_ess_of_draws(gbs_diag_work *work)
 {
-    gbs_diag_keep(work, work->centred);
-    return gbs_ess_of_y(work, gbs_split_halves(work));
+    gbs_diag_keep(work, work->centred, work->y);
+    return ess_of_y(work, gbs_split_halves(work, work->y));
 }
 
 double gbs_ess_of_squares(gbs_diag_work *work)
 {
-    return gbs_diag_squares(work) ? gbs_ess_of_y(work, gbs_split_halves(work)) : NAN;
+    return gbs_diag_squares(work, work->y) ? ess_of_y(work, gbs_split_halves(work, work->y)) : NAN;
+}
+
+void gbs_ess_together(gbs_diag_work *work, gbs_split bulk, double ess[GBS_MOST_SERIES])
+{
+    double *const y[GBS_MOST_SERIES] = {work->y, work->more_y[0], work->more_y[1]};
+    gbs_diag_keep(work, work->centred, y[1]);
+    const int count = gbs_diag_squares(work, y[2]) ? 3 : 2;
+    const gbs_split split[GBS_MOST_SERIES] = {bulk, gbs_split_halves(work, y[1]),
+                                              count == 3 ? gbs_split_halves(work, y[2])
+                                                         : (gbs_split){0, 0}};
+    gbs_lags lags[GBS_MOST_SERIES];
+    for (int s = 0; s < count; s++)
+        lags[s] = (gbs_lags){.work = work, .y = y[s], .sum = work->lag_sum[s]};
+    gbs_lags_start(lags, count);
+    for (int s = 0; s < GBS_MOST_SERIES; s++)
+        ess[s] = s < count ? gbs_ess_of(&lags[s], split[s]) : (double)NAN;
 }
 
 /* I(x <= q), q the quantile.  The largest draw as q would leave no contrast, so for prob = 1
@@ -98,7 +116,8 @@ double gbs_ess_of_quantile(gbs_diag_work *work, double prob)
     const int64_t count = gbs_count_up_to(work->sorted, total, q);
     if (count == total)
         return NAN;
-    return ess_of(work, gbs_indicate(work, count), 1);
+    gbs_lags lags = {.work = work, .y = work->y, .sum = work->lag_sum[0], .of_bits = 1};
+    return gbs_ess_of(&lags, gbs_indicate(work, count));
 }
 
 double gbs_ess_of_tail(gbs_diag_work *work)
@@ -132,7 +151,7 @@ double gbs_diag_ess_bulk(const gbs_draws *draws, void *workspace)
     gbs_diag_sort(&work);
     gbs_score_table(&work);
     gbs_rank_draws(&work);
-    return gbs_ess_of_y(&work, gbs_split_halves(&work));
+    return ess_of_y(&work, gbs_split_halves(&work, work.y));
 }
 
 double gbs_diag_ess_tail(const gbs_draws *draws, void *workspace)

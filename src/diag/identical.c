@@ -10,14 +10,6 @@
 
 static const double ENOUGH_BITS = 32;
 
-static int64_t count_distinct(const gbs_diag_work *work)
-{
-    int64_t distinct = 1;
-    for (int64_t i = 1; i < work->total; i++)
-        distinct += work->sorted[i] != work->sorted[i - 1];
-    return distinct;
-}
-
 /* Length of the shortest ending of a chain with that many moves; 0 if it has fewer. */
 static int64_t ending_of(const double *chain, int64_t draws, int64_t moves)
 {
@@ -54,7 +46,8 @@ static int same_draws(const double *a, const double *b, int64_t n)
 void gbs_note_identical(gbs_diag_work *work)
 {
     const int64_t draws = work->draws;
-    const double bits = log2((double)count_distinct(work));
+    const int64_t distinct = work->total - work->loops->equal_neighbours(work->sorted, work->total);
+    const double bits = log2((double)distinct);
     const int64_t moves = (int64_t)ceil(ENOUGH_BITS / bits);
     if (work->chains < 2 || moves >= draws)
         return;

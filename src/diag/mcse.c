@@ -14,16 +14,7 @@ double gbs_mcse_mean_from(const gbs_diag_work *work, double ess)
 double gbs_mcse_sd_from(const gbs_diag_work *work, double ess_of_squares)
 {
     const double total = (double)work->total;
-    double fourth = 0;
-    for (int64_t start = 0; start < work->total; start += 1024) {
-        const int64_t stop = work->total - start < 1024 ? work->total : start + 1024;
-        double part = 0;
-        for (int64_t i = start; i < stop; i++) {
-            const double square = (work->centred[i] - work->mean) * (work->centred[i] - work->mean);
-            part += square * square;
-        }
-        fourth += part;
-    }
+    const double fourth = work->loops->sum_fourths(work->centred, work->total, work->mean);
     const double variance = work->second / total;
     const double of_variance = (fourth / total - variance * variance) / ess_of_squares;
     return sqrt(of_variance / variance / 4) * work->scale;

@@ -83,8 +83,11 @@ static double score_of_rank(double rank, int64_t kept)
 
 /* Ranks beyond the first 7.5 % lie in the central part, which vectorises: 32-bit counters do,
  * 64-bit ones convert to double too slowly. */
-void gbs_score_table(const gbs_diag_work *work)
+void gbs_score_table(gbs_diag_work *work)
 {
+    if (work->has_scores)
+        return;
+    work->has_scores = 1;
     const int64_t kept = work->kept, below = kept / 2;
     const double total = (double)kept + 0.25;
     double *scores = work->scores;
@@ -102,7 +105,8 @@ void gbs_score_table(const gbs_diag_work *work)
 }
 
 /* y[places[i]] = score of the rank of values[i] in the ascending list. */
-static void assign_scores(const gbs_diag_work *work, const double *values, const uint32_t *places)
+static void assign_with_ties(const gbs_diag_work *work, const double *values,
+                             const uint32_t *places)
 {
     const int64_t kept = work->kept;
     double *y = work->y;
@@ -117,6 +121,16 @@ static void assign_scores(const gbs_diag_work *work, const double *values, const
         for (int64_t k = i; k < j; k++)
             y[places[k]] = score;
     }
+}
+
+static void assign_scores(const gbs_diag_work *work, const double *values, const uint32_t *places)
+{
+    if (work->loops->equal_neighbours(values, work->kept) > 0) {
+        assign_with_ties(work, values, places);
+        return;
+    }
+    for (int64_t i = 0; i < work->kept; i++)
+        work->y[places[i]] = work->scores[i];
 }
 
 /* Takes the middle draws of odd chains out of values and places. */
@@ -142,39 +156,84 @@ void gbs_rank_draws(const gbs_diag_work *work)
     assign_scores(work, work->values, work->places);
 }
 
-/* `yes` if choose is 1, `no` if it is 0, without a branch. */
-static int64_t pick(int64_t choose, int64_t yes, int64_t no)
+/* Distances, not being negative, are compared as integers, which is faster. */
+static inline int64_t distance_at(const double *distance, int64_t i)
 {
-    return no ^ ((no ^ yes) & -choose);
+    int64_t bits;
+    memcpy(&bits, distance + i, sizeof bits);
+    return bits;
+}
+
+/* A part of the merge below.  Along the lower side of the sorted draws distances fall, along the
+ * upper one they rise; `low` and `high` are the next of each.  Outwards from the median (step 1)
+ * the nearer is taken, inwards from the ends (-1) the farther, and goes to place `at`. */
+typedef struct strand {
+    int64_t low, high, at, step, left;
+} strand;
+
+static inline int takes_low(int64_t below, int64_t above, int64_t step)
+{
+    return step > 0 ? below <= above : below > above;
+}
+
+/* Takes the next one without a branch, for no predictor can guess it. */
+static inline void advance(const gbs_diag_work *work, const double *distance, strand *s,
+                           const int64_t step)
+{
+    const int64_t below = distance_at(distance, s->low), above = distance_at(distance, s->high);
+    const int64_t mask = -(int64_t)takes_low(below, above, step);
+    const int64_t taken = (below & mask) | (above & ~mask);
+    memcpy(work->values + s->at, &taken, sizeof taken);
+    work->places[s->at] = work->place[(s->low & mask) | (s->high & ~mask)];
+    s->low -= step & mask;
+    s->high += step & ~mask;
+    s->at += step;
+}
+
+/* Splits off the later half of a strand that merges `lows` and `highs` draws: a search finds how
+ * many of the first half's draws come from the lower side. */
+static strand split_off(const double *distance, strand *s, int64_t lows, int64_t highs)
+{
+    const int64_t first = s->left / 2;
+    int64_t least = first > highs ? first - highs : 0, most = first < lows ? first : lows;
+    while (least < most) {
+        const int64_t middle = least + (most - least) / 2;
+        const int64_t below = distance_at(distance, s->low - s->step * middle);
+        const int64_t above = distance_at(distance, s->high + s->step * (first - middle - 1));
+        if (takes_low(below, above, s->step))
+            least = middle + 1;
+        else
+            most = middle;
+    }
+    const strand later = {s->low - s->step * least, s->high + s->step * (first - least),
+                          s->at + s->step * first, s->step, s->left - first};
+    s->left = first;
+    return later;
 }
 
 /* The order of |x - median| is a merge of the lower half of the sorted draws, read backwards, and
- * the upper half.  It is merged from both ends at once, each end giving its half of the output:
- * so neither half of the input runs out, and the two chains of comparisons, whose outcomes no
- * branch predictor can guess, overlap. */
+ * the upper half.  It is merged from both ends at once, so that neither half of the input runs
+ * out, and in two parts from each, so that four chains of comparisons overlap. */
 static void fold(const gbs_diag_work *work, double origin, double median)
 {
-    const double *x = work->sorted;
     const int64_t total = work->total, half = total / 2;
-    int64_t near_low = half - 1, near_high = half, far_low = 0, far_high = total - 1;
-    uint32_t *places = work->places; /* indices first */
-    for (int64_t i = 0, j = total - 1; i <= j; i++, j--) {
-        const int64_t is_low = median - (x[far_low] - origin) > (x[far_high] - origin) - median;
-        places[j] = (uint32_t)pick(is_low, far_low, far_high);
-        far_low += is_low;
-        far_high -= 1 - is_low;
-        if (i == j)
-            break;
-        const int64_t is_below =
-            median - (x[near_low] - origin) <= (x[near_high] - origin) - median;
-        places[i] = (uint32_t)pick(is_below, near_low, near_high);
-        near_low -= is_below;
-        near_high += 1 - is_below;
+    double *const distance = (double *)(void *)work->keys; /* the sort is over */
+    work->loops->distances(distance, work->sorted, total, origin, median);
+    strand near = {half - 1, half, 0, 1, half}, far = {0, total - 1, total - 1, -1, total - half};
+    strand middle_near = split_off(distance, &near, half, total - half);
+    strand middle_far = split_off(distance, &far, half, total - half);
+    for (int64_t k = 0; k < near.left; k++) { /* the shortest of the four */
+        advance(work, distance, &near, 1);
+        advance(work, distance, &middle_near, 1);
+        advance(work, distance, &far, -1);
+        advance(work, distance, &middle_far, -1);
     }
-    for (int64_t i = 0; i < total; i++) {
-        work->values[i] = fabs((x[places[i]] - origin) - median);
-        places[i] = work->place[places[i]];
-    }
+    for (int64_t k = near.left; k < middle_near.left; k++)
+        advance(work, distance, &middle_near, 1);
+    for (int64_t k = near.left; k < far.left; k++)
+        advance(work, distance, &far, -1);
+    for (int64_t k = near.left; k < middle_far.left; k++)
+        advance(work, distance, &middle_far, -1);
 }
 
 /* The median is rounded as R rounds it, since ties depend on that; only where draws agree in

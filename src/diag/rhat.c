@@ -8,34 +8,34 @@
 #include <string.h>
 
 /* Mean, and variance with divisor n - 1 from a second pass; equal draws give exactly 0. */
-static void moments(const double *x, int64_t n, double *mean, double *variance)
+static void moments(const gbs_diag_loops *loops, const double *x, int64_t n, double *mean,
+                    double *variance)
 {
-    const double shift = x[0] + gbs_diag_sum(x, n, x[0]) / (double)n;
-    const double rest = gbs_diag_sum(x, n, shift);
-    const double squares = gbs_diag_sum_squares(x, n, shift) - rest * rest / (double)n;
+    const double shift = x[0] + loops->sum(x, n, x[0]) / (double)n;
+    const double rest = loops->sum(x, n, shift);
+    const double squares = loops->sum_squares(x, n, shift) - rest * rest / (double)n;
     *mean = shift + rest / (double)n;
     *variance = n > 1 ? fmax(squares, 0) / (double)(n - 1) : 0;
 }
 
-gbs_split gbs_split_of(const double *mean, const double *variance, int64_t count)
+gbs_split gbs_split_of(const gbs_diag_loops *loops, const double *mean, const double *variance,
+                       int64_t count)
 {
     gbs_split split;
     double unused;
-    moments(mean, count, &unused, &split.between);
-    split.within = gbs_diag_sum(variance, count, 0) / (double)count;
+    moments(loops, mean, count, &unused, &split.between);
+    split.within = loops->sum(variance, count, 0) / (double)count;
     return split;
 }
 
-gbs_split gbs_split_halves(const gbs_diag_work *work)
+gbs_split gbs_split_halves(const gbs_diag_work *work, double *y)
 {
     const int64_t n = work->half;
-    for (int64_t h = 0; h < work->halves; h++) {
-        double *y = work->y + h * n;
-        moments(y, n, &work->chain_mean[h], &work->chain_variance[h]);
-        for (int64_t i = 0; i < n; i++)
-            y[i] -= work->chain_mean[h];
+    for (int64_t h = 0; h < work->halves; h++, y += n) {
+        moments(work->loops, y, n, &work->chain_mean[h], &work->chain_variance[h]);
+        work->loops->subtract(y, y, n, work->chain_mean[h]);
     }
-    return gbs_split_of(work->chain_mean, work->chain_variance, work->halves);
+    return gbs_split_of(work->loops, work->chain_mean, work->chain_variance, work->halves);
 }
 
 static double rhat_of(gbs_split split, int64_t n)
@@ -48,9 +48,9 @@ static double rhat_of(gbs_split split, int64_t n)
 double gbs_rhat_ranked(const gbs_diag_work *work, gbs_split *bulk)
 {
     gbs_rank_folded(work);
-    const double folded = rhat_of(gbs_split_halves(work), work->half);
+    const double folded = rhat_of(gbs_split_halves(work, work->y), work->half);
     gbs_rank_draws(work);
-    *bulk = gbs_split_halves(work);
+    *bulk = gbs_split_halves(work, work->y);
     const double plain = rhat_of(*bulk, work->half);
     if ((work->notes & GBS_NOTE_CHAINS_CONSTANT) != 0)
         return INFINITY;
@@ -67,8 +67,8 @@ double gbs_diag_rhat_split(const gbs_draws *draws, void *workspace)
     gbs_diag_work work;
     if (!gbs_diag_open(&work, draws, workspace) || !has_rhat(&work))
         return NAN;
-    gbs_diag_keep(&work, work.centred);
-    return rhat_of(gbs_split_halves(&work), work.half);
+    gbs_diag_keep(&work, work.centred, work.y);
+    return rhat_of(gbs_split_halves(&work, work.y), work.half);
 }
 
 double gbs_diag_rhat(const gbs_draws *draws, void *workspace)
@@ -104,30 +104,37 @@ static int64_t group_chains(const gbs_diag_work *work, const int32_t *superchain
     return size;
 }
 
-double gbs_diag_rhat_nested(const gbs_draws *draws, const int32_t *superchain, void *workspace)
+double gbs_rhat_nested_of(gbs_diag_work *work, const int32_t *superchain)
 {
-    gbs_diag_work work;
-    if (superchain == NULL || !gbs_diag_open(&work, draws, workspace) ||
-        (work.notes & (GBS_NOTE_NOT_FINITE | GBS_NOTE_CONSTANT)) != 0)
+    if ((work->notes & (GBS_NOTE_NOT_FINITE | GBS_NOTE_CONSTANT)) != 0)
         return NAN;
-    const int64_t size = group_chains(&work, superchain);
-    if (size == 0 || size == work.chains)
+    const int64_t size = group_chains(work, superchain);
+    if (size == 0 || size == work->chains)
         return NAN;
 
-    const int64_t groups = work.chains / size;
-    double *mean = work.sorted, *variance = work.sorted + size; /* unused, and holds C */
-    double *group_mean = work.chain_mean, *group_variance = work.chain_variance;
+    const gbs_diag_loops *const loops = work->loops;
+    const int64_t groups = work->chains / size;
+    double *mean = work->sorted, *variance = work->sorted + size; /* done with, and holds C */
+    double *group_mean = work->chain_mean, *group_variance = work->chain_variance;
     for (int64_t g = 0; g < groups; g++) {
         for (int64_t i = 0; i < size; i++) {
-            const int64_t c = work.order[g * size + i];
-            moments(work.centred + c * work.draws, work.draws, &mean[i], &variance[i]);
+            const int64_t c = work->order[g * size + i];
+            moments(loops, work->centred + c * work->draws, work->draws, &mean[i], &variance[i]);
         }
-        const gbs_split within = gbs_split_of(mean, variance, size);
-        group_mean[g] = gbs_diag_sum(mean, size, 0) / (double)size;
+        const gbs_split within = gbs_split_of(loops, mean, variance, size);
+        group_mean[g] = loops->sum(mean, size, 0) / (double)size;
         group_variance[g] = within.within + within.between;
     }
-    const gbs_split split = gbs_split_of(group_mean, group_variance, groups);
+    const gbs_split split = gbs_split_of(loops, group_mean, group_variance, groups);
     if (split.within == 0)
         return split.between == 0 ? NAN : INFINITY;
     return sqrt(1 + split.between / split.within);
+}
+
+double gbs_diag_rhat_nested(const gbs_draws *draws, const int32_t *superchain, void *workspace)
+{
+    gbs_diag_work work;
+    if (superchain == NULL || !gbs_diag_open(&work, draws, workspace))
+        return NAN;
+    return gbs_rhat_nested_of(&work, superchain);
 }

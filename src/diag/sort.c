@@ -2,7 +2,11 @@
  * the keys' common leading bits are skipped, the next 32 are packed with the key's index into one
  * word, and counting passes from the lowest digit sort the words.  Keys that still agree are few
  * and close together; they are finished by insertion, or, where they are many, by the same passes
- * on the bits that are left.  Doubles are sorted as the integers of the same order. */
+ * on the bits that are left.
+ *
+ * Draws need fewer passes: their range is cut into 2^22 bins of one width, two digits, and of a
+ * few thousand draws of a density hardly any two share a bin.  Where many do, an outlier having
+ * stretched the range, the bin is sorted by the integers of the doubles' order. */
 #include "diag/diag.h"
 
 #include <string.h>
@@ -113,6 +117,71 @@ static uint64_t key_of(double x)
     return bits ^ (negative | (uint64_t)1 << 63);
 }
 
+static void sort_by_insertion(const double *x, uint64_t *words, int64_t count)
+{
+    for (int64_t i = 1; i < count; i++) {
+        const uint64_t word = words[i];
+        const double value = x[index_of(word)];
+        int64_t j = i;
+        for (; j > 0 && x[index_of(words[j - 1])] > value; j--)
+            words[j] = words[j - 1];
+        words[j] = word;
+    }
+}
+
+/* A bin of many draws: `words` and `other` are its places in the work's two arrays of words. */
+static void sort_by_keys(const gbs_diag_work *work, uint64_t *words, uint64_t *other, int64_t count)
+{
+    uint64_t *const keys = work->keys;
+    uint32_t *const index = work->order, *const rank = (uint32_t *)work->values;
+    for (int64_t i = 0; i < count; i++) {
+        index[i] = index_of(words[i]);
+        keys[i] = key_of(work->x[index[i]]);
+    }
+    uint64_t *const room[2] = {words, other};
+    gbs_sort_order(keys, count, room, rank);
+    for (int64_t i = 0; i < count; i++)
+        words[i] = index[rank[i]];
+}
+
+/* Finishes each bin of more than one draw. */
+static void finish_bins(const gbs_diag_work *work, uint64_t *words, uint64_t *other)
+{
+    const int64_t total = work->total;
+    for (int64_t i = 1; i < total; i++) {
+        if ((words[i] ^ words[i - 1]) >> 32 != 0)
+            continue;
+        const int64_t first = i - 1;
+        for (i++; i < total && (words[i] ^ words[i - 1]) >> 32 == 0; i++) {
+        }
+        if (i - first > INSERTION)
+            sort_by_keys(work, words + first, other + first, i - first);
+        else
+            sort_by_insertion(work->x, words + first, i - first);
+    }
+}
+
+/* Bins of the centred draws: centring may round different draws to one, but never swaps two. */
+static void sort_by_bins(const gbs_diag_work *work)
+{
+    const int64_t total = work->total;
+    uint64_t *const words = work->sorting[0], *const other = work->sorting[1];
+    double low, high;
+    work->loops->range(work->centred, total, &low, &high);
+    const double most = (double)(((uint32_t)1 << 2 * DIGIT_BITS) - 1);
+    work->loops->bins(words, work->centred, total, low, high > low ? most / (high - low) : 0);
+
+    uint32_t size[2][BUCKETS];
+    memset(size, 0, sizeof size);
+    for (int64_t i = 0; i < total; i++) {
+        size[0][(words[i] >> 32) & (BUCKETS - 1)]++;
+        size[1][words[i] >> (32 + DIGIT_BITS)]++;
+    }
+    scatter(words, other, total, 32, size[0]);
+    scatter(other, words, total, 32 + DIGIT_BITS, size[1]);
+    finish_bins(work, words, other);
+}
+
 /* Where draw t of chain c goes in y: its chain's first half, its second, or nowhere. */
 static void set_places(const gbs_diag_work *work, uint32_t *place_of)
 {
@@ -131,17 +200,19 @@ static void set_places(const gbs_diag_work *work, uint32_t *place_of)
 
 void gbs_diag_sort(gbs_diag_work *work)
 {
-    for (int64_t i = 0; i < work->total; i++)
-        work->keys[i] = key_of(work->x[i]);
-    gbs_sort_order(work->keys, work->total, work->sorting, work->order);
-    for (int64_t i = 0; i < work->total; i++)
+    const int64_t total = work->total;
+    const uint64_t *const words = work->sorting[0];
+    sort_by_bins(work);
+    for (int64_t i = 0; i < total; i++) {
+        work->order[i] = index_of(words[i]);
         work->sorted[i] = work->x[work->order[i]];
-    if (work->kept == work->total) {
-        memcpy(work->place, work->order, (size_t)work->total * sizeof *work->place);
+    }
+    if (work->kept == total) {
+        memcpy(work->place, work->order, (size_t)total * sizeof *work->place);
         return;
     }
     uint32_t *place_of = (uint32_t *)work->keys;
     set_places(work, place_of);
-    for (int64_t i = 0; i < work->total; i++)
+    for (int64_t i = 0; i < total; i++)
         work->place[i] = place_of[work->order[i]];
 }

@@ -20,21 +20,21 @@ static void set_convergence(gbs_diag_work *work, gbs_summary *out)
     out->rhat = gbs_rhat_ranked(work, &bulk);
     int tied = isnan(out->rhat);
     if (gbs_has_ess(work)) {
-        out->ess_bulk = gbs_ess_of_y(work, bulk);
+        double ess[GBS_MOST_SERIES];
+        gbs_ess_together(work, bulk, ess);
+        out->ess_bulk = ess[0];
+        out->mcse_mean = gbs_mcse_mean_from(work, ess[1]);
+        out->mcse_sd = gbs_mcse_sd_from(work, ess[2]);
         out->ess_tail = gbs_ess_of_tail(work);
-        out->mcse_mean = gbs_mcse_mean_from(work, gbs_ess_of_draws(work));
-        out->mcse_sd = gbs_mcse_sd_from(work, gbs_ess_of_squares(work));
         tied = tied || isnan(out->ess_tail) || isnan(out->mcse_sd);
     }
     if (tied)
         work->notes |= GBS_NOTE_TIED;
 }
 
-gbs_status gbs_diag_summary(const gbs_draws *draws, void *workspace, gbs_summary *out)
+gbs_summary gbs_diag_summarise(gbs_diag_work *work, const gbs_draws *draws)
 {
-    gbs_diag_work work;
-    if (out == NULL || !gbs_diag_open(&work, draws, workspace))
-        return GBS_ERROR_ARGUMENT;
+    gbs_diag_load(work, draws);
     gbs_summary summary = {.mean = NAN,
                            .sd = NAN,
                            .mcse_mean = NAN,
@@ -45,18 +45,27 @@ gbs_status gbs_diag_summary(const gbs_draws *draws, void *workspace, gbs_summary
                            .ess_bulk = NAN,
                            .ess_tail = NAN,
                            .rhat = NAN,
-                           .not_finite = work.not_finite};
-    if (work.not_finite == 0) {
-        gbs_diag_sort(&work);
-        set_location(&work, &summary);
-        if ((work.notes & GBS_NOTE_CONSTANT) == 0) {
-            gbs_note_identical(&work);
-            if (work.draws >= 4)
-                set_convergence(&work, &summary);
+                           .not_finite = work->not_finite};
+    if (work->not_finite == 0) {
+        gbs_diag_sort(work);
+        set_location(work, &summary);
+        if ((work->notes & GBS_NOTE_CONSTANT) == 0) {
+            gbs_note_identical(work);
+            gbs_note_stuck(work);
+            if (work->draws >= 4)
+                set_convergence(work, &summary);
         }
     }
-    summary.notes = work.notes;
-    summary.noted_chain = work.noted_chain;
-    *out = summary;
+    summary.notes = work->notes;
+    summary.noted_chain = work->noted_chain;
+    return summary;
+}
+
+gbs_status gbs_diag_summary(const gbs_draws *draws, void *workspace, gbs_summary *out)
+{
+    gbs_diag_work work;
+    if (out == NULL || !gbs_diag_prepare(&work, draws, workspace))
+        return GBS_ERROR_ARGUMENT;
+    *out = gbs_diag_summarise(&work, draws);
     return GBS_OK;
 }

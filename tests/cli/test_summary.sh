@@ -75,6 +75,25 @@ test_chain_constant() {
     says_not out "R-hat undefined"
 }
 
+# A chain that moved and then stopped.
+test_chain_stuck() {
+    { scatter 100 1 && scatter 40 2 && repeat $one 60; } | npy "2, 100, 1" x.npy
+    code 0 gibbsite summary x.npy
+    says out "warning: chain 1 has stopped moving, its last draws are all equal: x[0]"
+    code 0 gibbsite summary x.npy --json
+    says out '"chain_stuck"'
+}
+
+test_threads() {
+    scatter 12000 7 | npy "4, 100, 30" x.npy
+    code 0 gibbsite summary x.npy --threads 1
+    mv out one
+    code 0 gibbsite summary x.npy --threads 3
+    cmp one out || fail "three threads print something else than one"
+    code 2 gibbsite summary x.npy --threads 0
+    says err "--threads"
+}
+
 # C71: NaN and infinity out, with a count.
 test_not_finite() {
     { scatter 199 1 && echo 7ff8000000000000; } | npy "2, 100, 1" x.npy

@@ -212,9 +212,9 @@ static void test_lags(void **state)
         void *const w = new_workspace(chains, draws);
         gbs_diag_work work;
         assert_int_equal(gbs_diag_open(&work, &d, w), 1);
-        gbs_diag_keep(&work, work.centred);
-        (void)gbs_split_halves(&work);
-        gbs_lags lags = {&work, 0, 0};
+        gbs_diag_keep(&work, work.centred, work.y);
+        (void)gbs_split_halves(&work, work.y);
+        gbs_lags lags = {.work = &work, .y = work.y, .sum = work.lag_sum[0]};
         const double variance = plain_lag(y, n, 2 * chains, 0);
         for (int64_t t = 0; t < n; t += t < 70 ? 1 : 53) {
             const double got = gbs_lag(&lags, t) * work.scale * work.scale;
@@ -245,7 +245,7 @@ static void check_indicator(const double *x, int64_t chains, int64_t draws, int6
         member[i] = x[i] <= q;
     double *const y = halves_of(member, chains, draws);
     (void)gbs_indicate(&work, gbs_count_up_to(work.sorted, work.total, q));
-    gbs_lags lags = {&work, 1, 0};
+    gbs_lags lags = {.work = &work, .y = work.y, .sum = work.lag_sum[0], .of_bits = 1};
     for (int64_t t = 0; t < n; t += t < 150 ? 1 : 37)
         check_close("lag of an indicator", plain_lag(y, n, 2 * chains, t), gbs_lag(&lags, t),
                     64 * DBL_EPSILON * 0.25);
@@ -347,6 +347,44 @@ static void test_ranks(void **state)
     printf("normal scores and folded scores: as by counting, with ties and odd lengths\n");
 }
 
+static gbs_summary summary_with(const gbs_diag_loops *loops, const gbs_draws *d)
+{
+    gbs_diag_work work;
+    void *const w = malloc(gbs_diag_layout(&work, loops, d->chains, d->draws, NULL));
+    assert_non_null(w);
+    gbs_diag_layout(&work, loops, d->chains, d->draws, w);
+    const gbs_summary s = gbs_diag_summarise(&work, d);
+    free(w);
+    return s;
+}
+
+/* Sums in lanes, transforms and counted bits come out alike however wide a register is. */
+static void test_loops(void **state)
+{
+    (void)state;
+    const int64_t shapes[5][2] = {{4, 1000}, {3, 137}, {1, 6}, {9, 4097}, {2, 9000}};
+    const double phi[4] = {-0.5, 0.2, 0.9, 0.995};
+    int count = 0, sets = 0;
+    for (; gbs_diag_loops_at(count) != NULL; count++)
+        printf("loops: %s\n", gbs_diag_loops_at(count)->name);
+    assert_ptr_equal(gbs_diag_loops_here(), gbs_diag_loops_at(0));
+    assert_ptr_equal(gbs_diag_loops_at(count - 1), &gbs_diag_loops_narrow);
+    for (int k = 0; k < 20; k++, sets++) {
+        const int64_t chains = shapes[k / 4][0], draws = shapes[k / 4][1];
+        double *const x = ar_chains(draws, chains, phi[k % 4], 60 + (uint64_t)k);
+        for (int64_t i = 0; k % 3 == 2 && i < chains * draws; i++)
+            x[i] = floor(4 * x[i]); /* ties */
+        const gbs_draws d = draws_of(x, chains, draws);
+        const gbs_summary narrow = summary_with(&gbs_diag_loops_narrow, &d);
+        for (int l = 0; l + 1 < count; l++) {
+            const gbs_summary s = summary_with(gbs_diag_loops_at(l), &d);
+            assert_true(same_summary(&narrow, &s));
+        }
+        free(x);
+    }
+    printf("%d kinds of loops on %d sets of chains: the same bits\n", count, sets);
+}
+
 /* Hyndman and Fan's definition 7 by hand. */
 static void test_quantile(void **state)
 {
@@ -369,6 +407,7 @@ int main(void)
         cmocka_unit_test(test_beta_quantile), cmocka_unit_test(test_lags),
         cmocka_unit_test(test_indicators),    cmocka_unit_test(test_ess),
         cmocka_unit_test(test_ranks),         cmocka_unit_test(test_quantile),
+        cmocka_unit_test(test_loops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
