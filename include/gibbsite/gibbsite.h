@@ -11,6 +11,7 @@
  *   7. diagnostics    R-hat, effective sample size, Monte Carlo errors: pure functions
  *   8. one call       sweeps over arrays that the caller keeps, many small models at once
  *   9. checkpoints    a run's state as bytes, to go on elsewhere or later
+ *   10. between bounds draws of truncated normals over arrays
  *
  * The shortest complete program (examples/c/00_first.c):
  *
@@ -577,6 +578,61 @@ GBS_API gbs_status gbs_checkpoint_inspect(gbs_context *ctx, const void *from, si
  * or moments are asked for and not there); sampler and moments are then as they were. */
 GBS_API gbs_status gbs_checkpoint_read(gbs_sampler *sampler, gbs_moments *moments,
                                        const void *from, size_t bytes);
+
+/* ------------------------------------------------------------------ 10. between bounds */
+
+/* Version of the mapping from words to draws between bounds; a change of bits changes it. */
+#define GBS_TRUNCNORM_VERSION 1
+
+#define GBS_DIMS 8 /* the most dimensions of an array here */
+
+/* An array to be broadcast: contiguous, row-major.  dims = 0 is one number. */
+typedef struct gbs_operand {
+    const void *values; /* NULL: the default */
+    int32_t dims;
+    int64_t shape[GBS_DIMS];
+} gbs_operand;
+
+GBS_API gbs_operand gbs_operand_array(const void *values, int32_t dims, const int64_t *shape);
+
+/* Draws x ~ N(mean, sd^2) restricted to [lower, upper], one for each element of out, by inversion:
+ * one word a draw.  With F the restricted distribution function, F(x) is the word's uniform to
+ * 2e-5 in float and 4e-11 in double (and the rounding of x), wherever the bounds lie: nothing is
+ * infinite, NaN or outside, and 100 standard deviations out is as good as 0. */
+typedef struct gbs_truncnorm_spec {
+    int32_t dims; /* of out; 0: one draw */
+    int64_t shape[GBS_DIMS];
+    /* Of out's type.  Broadcast as NumPy does: aligned at the last dimension, an extent of 1 is
+     * repeated, all others must equal out's. */
+    gbs_operand mean;  /* default 0; finite */
+    gbs_operand sd;    /* default 1; a normal number > 0 */
+    gbs_operand lower; /* default -infinity */
+    gbs_operand upper; /* default +infinity; lower <= upper, equal ones give that number */
+    gbs_stream stream; /* NATIVE or GIVEN */
+    /* NATIVE: element k of out, flat, takes the word of place `place` + k of the stream's purpose
+     * 2, with this seed, sweep and chain: a call for each sweep of a sampler of one's own, with
+     * sweep = 0, 1, 2, ..., draws afresh each time, and out may be made in parts. */
+    uint64_t seed;
+    int64_t sweep, chain, place;
+    /* GIVEN: uint32_t (float) or the low 53 bits of uint64_t (double), also broadcast.  Word w is
+     * the uniform (w + 1/2) / 2^32, or (w + 1/2) / 2^53; the complement of w with (-mean, -upper,
+     * -lower) gives -x to the bit. */
+    gbs_operand word;
+    /* If not NULL: how many draws equal a bound of a box that has room for others.  Many of them
+     * say that the type cannot resolve the law there: lower = 1e9, sd = 1 in float. */
+    int64_t *on_bound;
+} gbs_truncnorm_spec;
+
+GBS_API gbs_truncnorm_spec gbs_truncnorm_spec_default(void);
+
+/* Shape: out [shape], contiguous; it may be one of the operands if that has out's shape.
+ * Fails: ARGUMENT (a shape that does not broadcast, lower > upper, lower = infinity, sd not above
+ * 0), NOT_FINITE (NaN, an infinite mean), LIMIT; the message names the element.  out is then
+ * untouched.
+ * Threads: as samplers of the context; the draws are the same for any number. */
+GBS_API gbs_status gbs_truncnorm_f32(gbs_context *ctx, const gbs_truncnorm_spec *spec, float *out);
+GBS_API gbs_status gbs_truncnorm_f64(gbs_context *ctx, const gbs_truncnorm_spec *spec,
+                                     double *out);
 
 #ifdef __cplusplus
 }

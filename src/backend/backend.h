@@ -12,7 +12,12 @@
 #include "core/internal.h"
 
 /* Purposes of native words (counter word 3). */
-enum { GBS_PURPOSE_SITE = 0, GBS_PURPOSE_START = 1, GBS_PURPOSE_EXACT = 5 };
+enum {
+    GBS_PURPOSE_SITE = 0,
+    GBS_PURPOSE_START = 1,
+    GBS_PURPOSE_TRUNCATED = 2,
+    GBS_PURPOSE_EXACT = 5
+};
 
 /* Normals of the native stream for all sites of a block of consecutive chains. */
 typedef struct gbs_normals_job {

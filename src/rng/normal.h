@@ -14,13 +14,16 @@
 
 /* ---- float ---- */
 
-/* -2 ln u for u in [2^-33, 1]: u = 2^e (1 + f), f in [-1/3, 1/3]; written in h = -2 f, which
- * scales every term by a power of two and saves a product. */
-GBS_INLINE vf gbs_minus_2_log_f32(vf u)
+/* e 2^23, so that u = 2^e (1 + f) with f in [-1/3, 1/3]. */
+GBS_INLINE vw gbs_log_scale_f32(vf u)
 {
-    const vw bits = vf_bits(u);
-    const vw scale = vw_and(vw_sub(bits, vw_set1(0x3F2AAAABu)), vw_set1(0xFF800000u)); /* e 2^23 */
-    const vf h = vf_fma(vf_from_bits(vw_sub(bits, scale)), vf_set1(-2.0f), vf_set1(2.0f));
+    return vw_and(vw_sub(vf_bits(u), vw_set1(0x3F2AAAABu)), vw_set1(0xFF800000u));
+}
+
+/* -2 ln(2^e (1 + f)) with scale = e 2^23 and h = -2 f, which scales every term by a power of two
+ * and saves a product. */
+GBS_INLINE vf gbs_minus_2_log_of_f32(vw scale, vf h)
+{
     vf p = vf_set1(0x1.1f428cp-11f);
     p = vf_fma(p, h, vf_set1(0x1.3b283ep-10f));
     p = vf_fma(p, h, vf_set1(0x1.1ea254p-9f));
@@ -31,6 +34,14 @@ GBS_INLINE vf gbs_minus_2_log_f32(vf u)
     p = vf_fma(p, h, vf_set1(0x1.ffffd6p-3f));
     const vf tail = vf_fma(vf_mul(h, h), p, h);
     return vf_fma(vf_from_signed(scale), vf_set1(-0x1.62e43p-23f), tail);
+}
+
+/* -2 ln u for u in [2^-33, 1]. */
+GBS_INLINE vf gbs_minus_2_log_f32(vf u)
+{
+    const vw scale = gbs_log_scale_f32(u);
+    const vf mantissa = vf_from_bits(vw_sub(vf_bits(u), scale));
+    return gbs_minus_2_log_of_f32(scale, vf_fma(mantissa, vf_set1(-2.0f), vf_set1(2.0f)));
 }
 
 /* sqrt(l) times sine and cosine of (b + 1/2) 2^-32 turns; l is 0 or above 2^-126. */
@@ -90,8 +101,24 @@ GBS_INLINE void gbs_normal_pair_f32(vw a, vw b, vf *first, vf *second)
 
 /* ---- double ---- */
 
-/* -2 ln u = high + low for u in [2^-54, 1]: u = 2^e (1 + f), s = f / (2 + f),
+/* -2 ln(1 + f) + 2 f, (1 + f)^2 in [1/2, 2]: s = f / (2 + f),
  * ln(1 + f) = f - (f^2/2 - s (f^2/2 + s^2 P(s^2))) as in FreeBSD's e_log.c. */
+GBS_INLINE vd gbs_log_tail_f64(vd f)
+{
+    const vd s = vd_div(f, vd_add(f, vd_set1(2.0)));
+    const vd z = vd_mul(s, s);
+    vd p = vd_set1(0x1.2f05642bd77abp-2);
+    p = vd_fma(p, z, vd_set1(0x1.39a1baa5608d0p-2));
+    p = vd_fma(p, z, vd_set1(0x1.74663ee932abdp-2));
+    p = vd_fma(p, z, vd_set1(0x1.c71c520958dbfp-2));
+    p = vd_fma(p, z, vd_set1(0x1.24924941f12b1p-1));
+    p = vd_fma(p, z, vd_set1(0x1.999999997fdb7p-1));
+    p = vd_fma(p, z, vd_set1(0x1.5555555555592p+0));
+    const vd f2 = vd_mul(f, f);
+    return vd_nfma(s, vd_fma(z, p, f2), f2);
+}
+
+/* -2 ln u = high + low for u in [2^-54, 1]: u = 2^e (1 + f). */
 GBS_INLINE vd gbs_minus_2_log_f64(vd u, vd *low)
 {
     const vq bits = vd_bits(u);
@@ -103,17 +130,7 @@ GBS_INLINE vd gbs_minus_2_log_f64(vd u, vd *low)
     const vd f = vd_sub(vd_from_bits(vq_add(mantissa, sqrt_half)), vd_set1(1.0));
     const vd e = vd_sub(vd_from_bits(vq_or(vq_shr(shifted, 52), vq_set1(0x4330000000000000u))),
                         vd_set1(0x1p52 + 1023.0));
-    const vd s = vd_div(f, vd_add(f, vd_set1(2.0)));
-    const vd z = vd_mul(s, s);
-    vd p = vd_set1(0x1.2f05642bd77abp-2);
-    p = vd_fma(p, z, vd_set1(0x1.39a1baa5608d0p-2));
-    p = vd_fma(p, z, vd_set1(0x1.74663ee932abdp-2));
-    p = vd_fma(p, z, vd_set1(0x1.c71c520958dbfp-2));
-    p = vd_fma(p, z, vd_set1(0x1.24924941f12b1p-1));
-    p = vd_fma(p, z, vd_set1(0x1.999999997fdb7p-1));
-    p = vd_fma(p, z, vd_set1(0x1.5555555555592p+0));
-    const vd f2 = vd_mul(f, f);
-    const vd tail = vd_nfma(s, vd_fma(z, p, f2), f2);
+    const vd tail = gbs_log_tail_f64(f);
     const vd whole = vd_mul(e, vd_set1(-0x1.62e42fefa38p+0)); /* exact: 42 bits times 6 */
     const vd double_f = vd_add(f, f);
     const vd head = vd_sub(whole, double_f);

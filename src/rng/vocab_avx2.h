@@ -6,7 +6,9 @@
 #include <immintrin.h>
 #include <stdint.h>
 
+#ifndef GBS_INLINE
 #define GBS_INLINE static inline
+#endif
 
 #define VF_LANES 8
 #define VD_LANES 4
@@ -16,6 +18,8 @@ typedef __m256 vf;
 typedef __m256i vw;
 typedef __m256d vd;
 typedef __m256i vq;
+typedef __m256 vfm; /* all bits of a lane, or none; of a mask from words only the top bit counts */
+typedef __m256d vdm;
 
 GBS_INLINE vf vf_set1(float a) { return _mm256_set1_ps(a); }
 GBS_INLINE vf vf_load(const float *p) { return _mm256_load_ps(p); }
@@ -44,6 +48,25 @@ GBS_INLINE vf vf_select_by_bit30(vw mask, vf clear, vf set)
     return _mm256_blendv_ps(clear, set, _mm256_castsi256_ps(_mm256_slli_epi32(mask, 1)));
 }
 GBS_INLINE vf vf_keep(vf a) { return a; }
+GBS_INLINE vf vf_min(vf a, vf b) { return _mm256_min_ps(a, b); }
+GBS_INLINE vf vf_max(vf a, vf b) { return _mm256_max_ps(a, b); }
+GBS_INLINE vf vf_neg(vf a) { return _mm256_xor_ps(a, _mm256_set1_ps(-0.0f)); }
+GBS_INLINE vf vf_abs(vf a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
+GBS_INLINE vfm vf_less(vf a, vf b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
+GBS_INLINE vfm vf_equal(vf a, vf b) { return _mm256_cmp_ps(a, b, _CMP_EQ_OQ); }
+GBS_INLINE vf vf_select(vfm mask, vf clear, vf set) { return _mm256_blendv_ps(clear, set, mask); }
+GBS_INLINE vf vf_negate_where(vfm mask, vf a)
+{
+    return _mm256_xor_ps(a, _mm256_and_ps(mask, _mm256_set1_ps(-0.0f)));
+}
+GBS_INLINE vfm vfm_and(vfm a, vfm b) { return _mm256_and_ps(a, b); }
+GBS_INLINE int vfm_any(vfm a) { return _mm256_movemask_ps(a) != 0; }
+GBS_INLINE vfm vfm_not(vfm a)
+{
+    return _mm256_xor_ps(a, _mm256_castsi256_ps(_mm256_set1_epi32(-1)));
+}
+GBS_INLINE vfm vfm_or(vfm a, vfm b) { return _mm256_or_ps(a, b); }
+GBS_INLINE vfm vfm_xor(vfm a, vfm b) { return _mm256_xor_ps(a, b); }
 
 GBS_INLINE vw vw_set1(uint32_t a) { return _mm256_set1_epi32((int)a); }
 GBS_INLINE vw vw_add(vw a, vw b) { return _mm256_add_epi32(a, b); }
@@ -52,6 +75,13 @@ GBS_INLINE vw vw_and(vw a, vw b) { return _mm256_and_si256(a, b); }
 GBS_INLINE vw vw_or(vw a, vw b) { return _mm256_or_si256(a, b); }
 GBS_INLINE vw vw_xor(vw a, vw b) { return _mm256_xor_si256(a, b); }
 GBS_INLINE vw vw_shl(vw a, int n) { return _mm256_slli_epi32(a, n); }
+GBS_INLINE vw vw_shr(vw a, int n) { return _mm256_srli_epi32(a, n); }
+GBS_INLINE vw vw_select(vfm mask, vw clear, vw set)
+{
+    return _mm256_castps_si256(
+        _mm256_blendv_ps(_mm256_castsi256_ps(clear), _mm256_castsi256_ps(set), mask));
+}
+GBS_INLINE vfm vw_top_bit(vw a) { return _mm256_castsi256_ps(a); }
 
 GBS_INLINE vd vd_set1(double a) { return _mm256_set1_pd(a); }
 GBS_INLINE vd vd_load(const double *p) { return _mm256_load_pd(p); }
@@ -67,6 +97,25 @@ GBS_INLINE vd vd_sqrt(vd a) { return _mm256_sqrt_pd(a); }
 GBS_INLINE vd vd_floor_at(vd a, double low) { return _mm256_max_pd(a, _mm256_set1_pd(low)); }
 GBS_INLINE vq vd_bits(vd a) { return _mm256_castpd_si256(a); }
 GBS_INLINE vd vd_from_bits(vq a) { return _mm256_castsi256_pd(a); }
+GBS_INLINE vd vd_min(vd a, vd b) { return _mm256_min_pd(a, b); }
+GBS_INLINE vd vd_max(vd a, vd b) { return _mm256_max_pd(a, b); }
+GBS_INLINE vd vd_neg(vd a) { return _mm256_xor_pd(a, _mm256_set1_pd(-0.0)); }
+GBS_INLINE vd vd_abs(vd a) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a); }
+GBS_INLINE vdm vd_less(vd a, vd b) { return _mm256_cmp_pd(a, b, _CMP_LT_OQ); }
+GBS_INLINE vdm vd_equal(vd a, vd b) { return _mm256_cmp_pd(a, b, _CMP_EQ_OQ); }
+GBS_INLINE vd vd_select(vdm mask, vd clear, vd set) { return _mm256_blendv_pd(clear, set, mask); }
+GBS_INLINE vd vd_negate_where(vdm mask, vd a)
+{
+    return _mm256_xor_pd(a, _mm256_and_pd(mask, _mm256_set1_pd(-0.0)));
+}
+GBS_INLINE vdm vdm_and(vdm a, vdm b) { return _mm256_and_pd(a, b); }
+GBS_INLINE int vdm_any(vdm a) { return _mm256_movemask_pd(a) != 0; }
+GBS_INLINE vdm vdm_not(vdm a)
+{
+    return _mm256_xor_pd(a, _mm256_castsi256_pd(_mm256_set1_epi32(-1)));
+}
+GBS_INLINE vdm vdm_or(vdm a, vdm b) { return _mm256_or_pd(a, b); }
+GBS_INLINE vdm vdm_xor(vdm a, vdm b) { return _mm256_xor_pd(a, b); }
 GBS_INLINE vq vq_set1(uint64_t a) { return _mm256_set1_epi64x((long long)a); }
 GBS_INLINE vq vq_iota(void) { return _mm256_set_epi64x(3, 2, 1, 0); }
 GBS_INLINE vq vq_add(vq a, vq b) { return _mm256_add_epi64(a, b); }
@@ -77,6 +126,12 @@ GBS_INLINE vq vq_xor(vq a, vq b) { return _mm256_xor_si256(a, b); }
 GBS_INLINE vq vq_xor3(vq a, vq b, vq c) { return _mm256_xor_si256(_mm256_xor_si256(a, b), c); }
 GBS_INLINE vq vq_shl(vq a, int n) { return _mm256_slli_epi64(a, n); }
 GBS_INLINE vq vq_shr(vq a, int n) { return _mm256_srli_epi64(a, n); }
+GBS_INLINE vq vq_select(vdm mask, vq clear, vq set)
+{
+    return _mm256_castpd_si256(
+        _mm256_blendv_pd(_mm256_castsi256_pd(clear), _mm256_castsi256_pd(set), mask));
+}
+GBS_INLINE vdm vq_top_bit(vq a) { return _mm256_castsi256_pd(a); }
 GBS_INLINE vq vq_mul_low(vq a, vq b) { return _mm256_mul_epu32(a, b); }
 
 /* high 2^32 + low, from the doubles 2^84 + high 2^32 and 2^52 + low; `offset` takes the two
@@ -105,6 +160,31 @@ GBS_INLINE vd vd_select_by_sign(vq mask, vd clear, vd set)
 GBS_INLINE vw vw_join(const vq halves[V_HALVES])
 {
     return _mm256_blend_epi32(halves[0], _mm256_slli_epi64(halves[1], 32), 0xAA);
+}
+
+/* Both values of each lane in turn: a0 b0 a1 b1 ... */
+GBS_INLINE void vq_interleave(vq a, vq b, vq out[2])
+{
+    const vq low = _mm256_unpacklo_epi64(a, b), high = _mm256_unpackhi_epi64(a, b);
+    out[0] = _mm256_permute2x128_si256(low, high, 0x20);
+    out[1] = _mm256_permute2x128_si256(low, high, 0x31);
+}
+
+GBS_INLINE void vq_store_pairs(uint64_t *p, vq a, vq b)
+{
+    vq pairs[2];
+    vq_interleave(a, b, pairs);
+    _mm256_storeu_si256((__m256i *)p, pairs[0]);
+    _mm256_storeu_si256((__m256i *)(p + 4), pairs[1]);
+}
+GBS_INLINE void vw_store_fours(uint32_t *p, const vq word[4])
+{
+    const vq low = vq_set1(0xFFFFFFFFu);
+    vq pairs[2];
+    vq_interleave(vq_or(vq_and(word[0], low), vq_shl(word[1], 32)),
+                  vq_or(vq_and(word[2], low), vq_shl(word[3], 32)), pairs);
+    _mm256_storeu_si256((__m256i *)p, pairs[0]);
+    _mm256_storeu_si256((__m256i *)(p + 8), pairs[1]);
 }
 
 #endif

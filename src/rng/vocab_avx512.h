@@ -5,7 +5,9 @@
 #include <immintrin.h>
 #include <stdint.h>
 
+#ifndef GBS_INLINE
 #define GBS_INLINE static inline
+#endif
 
 #define VF_LANES 16
 #define VD_LANES 8
@@ -15,6 +17,8 @@ typedef __m512 vf;
 typedef __m512i vw;
 typedef __m512d vd;
 typedef __m512i vq;
+typedef __mmask16 vfm;
+typedef __mmask8 vdm;
 
 GBS_INLINE vf vf_set1(float a) { return _mm512_set1_ps(a); }
 GBS_INLINE vf vf_load(const float *p) { return _mm512_load_ps(p); }
@@ -38,6 +42,22 @@ GBS_INLINE vf vf_select_by_bit30(vw mask, vf clear, vf set)
     return _mm512_mask_blend_ps(odd, clear, set);
 }
 GBS_INLINE vf vf_keep(vf a) { return a; }
+GBS_INLINE vf vf_min(vf a, vf b) { return _mm512_min_ps(a, b); }
+GBS_INLINE vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
+GBS_INLINE vf vf_neg(vf a) { return _mm512_xor_ps(a, _mm512_set1_ps(-0.0f)); }
+GBS_INLINE vf vf_abs(vf a) { return _mm512_abs_ps(a); }
+GBS_INLINE vfm vf_less(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
+GBS_INLINE vfm vf_equal(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
+GBS_INLINE vf vf_select(vfm mask, vf clear, vf set) { return _mm512_mask_blend_ps(mask, clear, set); }
+GBS_INLINE vf vf_negate_where(vfm mask, vf a)
+{
+    return _mm512_mask_xor_ps(a, mask, a, _mm512_set1_ps(-0.0f));
+}
+GBS_INLINE vfm vfm_and(vfm a, vfm b) { return _kand_mask16(a, b); }
+GBS_INLINE int vfm_any(vfm a) { return a != 0; }
+GBS_INLINE vfm vfm_not(vfm a) { return _knot_mask16(a); }
+GBS_INLINE vfm vfm_or(vfm a, vfm b) { return _kor_mask16(a, b); }
+GBS_INLINE vfm vfm_xor(vfm a, vfm b) { return _kxor_mask16(a, b); }
 
 GBS_INLINE vw vw_set1(uint32_t a) { return _mm512_set1_epi32((int)a); }
 GBS_INLINE vw vw_add(vw a, vw b) { return _mm512_add_epi32(a, b); }
@@ -46,6 +66,12 @@ GBS_INLINE vw vw_and(vw a, vw b) { return _mm512_and_si512(a, b); }
 GBS_INLINE vw vw_or(vw a, vw b) { return _mm512_or_si512(a, b); }
 GBS_INLINE vw vw_xor(vw a, vw b) { return _mm512_xor_si512(a, b); }
 GBS_INLINE vw vw_shl(vw a, int n) { return _mm512_slli_epi32(a, (unsigned)n); }
+GBS_INLINE vw vw_shr(vw a, int n) { return _mm512_srli_epi32(a, (unsigned)n); }
+GBS_INLINE vw vw_select(vfm mask, vw clear, vw set)
+{
+    return _mm512_mask_blend_epi32(mask, clear, set);
+}
+GBS_INLINE vfm vw_top_bit(vw a) { return _mm512_movepi32_mask(a); }
 
 GBS_INLINE vd vd_set1(double a) { return _mm512_set1_pd(a); }
 GBS_INLINE vd vd_load(const double *p) { return _mm512_load_pd(p); }
@@ -68,6 +94,23 @@ GBS_INLINE vd vd_select_by_sign(vq mask, vd clear, vd set)
     return _mm512_mask_blend_pd(_mm512_movepi64_mask(mask), clear, set);
 }
 
+GBS_INLINE vd vd_min(vd a, vd b) { return _mm512_min_pd(a, b); }
+GBS_INLINE vd vd_max(vd a, vd b) { return _mm512_max_pd(a, b); }
+GBS_INLINE vd vd_neg(vd a) { return _mm512_xor_pd(a, _mm512_set1_pd(-0.0)); }
+GBS_INLINE vd vd_abs(vd a) { return _mm512_abs_pd(a); }
+GBS_INLINE vdm vd_less(vd a, vd b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
+GBS_INLINE vdm vd_equal(vd a, vd b) { return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ); }
+GBS_INLINE vd vd_select(vdm mask, vd clear, vd set) { return _mm512_mask_blend_pd(mask, clear, set); }
+GBS_INLINE vd vd_negate_where(vdm mask, vd a)
+{
+    return _mm512_mask_xor_pd(a, mask, a, _mm512_set1_pd(-0.0));
+}
+GBS_INLINE vdm vdm_and(vdm a, vdm b) { return _kand_mask8(a, b); }
+GBS_INLINE int vdm_any(vdm a) { return a != 0; }
+GBS_INLINE vdm vdm_not(vdm a) { return _knot_mask8(a); }
+GBS_INLINE vdm vdm_or(vdm a, vdm b) { return _kor_mask8(a, b); }
+GBS_INLINE vdm vdm_xor(vdm a, vdm b) { return _kxor_mask8(a, b); }
+
 GBS_INLINE vq vq_set1(uint64_t a) { return _mm512_set1_epi64((long long)a); }
 GBS_INLINE vq vq_iota(void) { return _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0); }
 GBS_INLINE vq vq_add(vq a, vq b) { return _mm512_add_epi64(a, b); }
@@ -78,12 +121,41 @@ GBS_INLINE vq vq_xor(vq a, vq b) { return _mm512_xor_si512(a, b); }
 GBS_INLINE vq vq_xor3(vq a, vq b, vq c) { return _mm512_ternarylogic_epi64(a, b, c, 0x96); }
 GBS_INLINE vq vq_shl(vq a, int n) { return _mm512_slli_epi64(a, (unsigned)n); }
 GBS_INLINE vq vq_shr(vq a, int n) { return _mm512_srli_epi64(a, (unsigned)n); }
+GBS_INLINE vq vq_select(vdm mask, vq clear, vq set)
+{
+    return _mm512_mask_blend_epi64(mask, clear, set);
+}
+GBS_INLINE vdm vq_top_bit(vq a) { return _mm512_movepi64_mask(a); }
 GBS_INLINE vq vq_mul_low(vq a, vq b) { return _mm512_mul_epu32(a, b); }
 
 /* Half h holds lanes h, h + 2, h + 4, ...: its lane i is the vw's lane 2 i + h. */
 GBS_INLINE vw vw_join(const vq halves[V_HALVES])
 {
     return _mm512_mask_shuffle_epi32(halves[0], 0xAAAA, halves[1], _MM_PERM_CCAA);
+}
+
+/* Both values of each lane in turn: a0 b0 a1 b1 ... */
+GBS_INLINE void vq_interleave(vq a, vq b, vq out[2])
+{
+    out[0] = _mm512_permutex2var_epi64(a, _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0), b);
+    out[1] = _mm512_permutex2var_epi64(a, _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4), b);
+}
+
+GBS_INLINE void vq_store_pairs(uint64_t *p, vq a, vq b)
+{
+    vq pairs[2];
+    vq_interleave(a, b, pairs);
+    _mm512_storeu_si512(p, pairs[0]);
+    _mm512_storeu_si512((p + 8), pairs[1]);
+}
+GBS_INLINE void vw_store_fours(uint32_t *p, const vq word[4])
+{
+    const vq low = vq_set1(0xFFFFFFFFu);
+    vq pairs[2];
+    vq_interleave(vq_or(vq_and(word[0], low), vq_shl(word[1], 32)),
+                  vq_or(vq_and(word[2], low), vq_shl(word[3], 32)), pairs);
+    _mm512_storeu_si512(p, pairs[0]);
+    _mm512_storeu_si512((p + 16), pairs[1]);
 }
 
 #endif

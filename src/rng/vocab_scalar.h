@@ -5,7 +5,10 @@
  *   vf  float lanes        vw  uint32_t lanes, as many as vf
  *   vd  double lanes       vq  uint64_t lanes, as many as vd
  *
- * Every operation is exact or rounded once, to nearest even. */
+ *   vfm, vdm  masks, one truth value a lane of vf or vd
+ *
+ * Every operation is exact or rounded once, to nearest even.  min and max give their second
+ * argument where the two are equal or either is NaN. */
 #ifndef GBS_RNG_VOCAB_SCALAR_H
 #define GBS_RNG_VOCAB_SCALAR_H
 
@@ -25,6 +28,8 @@ typedef float vf;
 typedef uint32_t vw;
 typedef double vd;
 typedef uint64_t vq;
+typedef int vfm;
+typedef int vdm;
 
 /* float */
 GBS_INLINE vf vf_set1(float a) { return a; }
@@ -59,6 +64,19 @@ GBS_INLINE vf vf_select_by_bit30(vw mask, vf clear, vf set)
 }
 /* A value that serves several operations, where a compiler would rather compute it twice. */
 GBS_INLINE vf vf_keep(vf a) { return a; }
+GBS_INLINE vf vf_min(vf a, vf b) { return a < b ? a : b; }
+GBS_INLINE vf vf_max(vf a, vf b) { return a > b ? a : b; }
+GBS_INLINE vf vf_neg(vf a) { return -a; }
+GBS_INLINE vf vf_abs(vf a) { return fabsf(a); }
+GBS_INLINE vfm vf_less(vf a, vf b) { return a < b; }
+GBS_INLINE vfm vf_equal(vf a, vf b) { return a == b; }
+GBS_INLINE vf vf_select(vfm mask, vf clear, vf set) { return mask ? set : clear; }
+GBS_INLINE vf vf_negate_where(vfm mask, vf a) { return mask ? -a : a; }
+GBS_INLINE vfm vfm_and(vfm a, vfm b) { return a & b; }
+GBS_INLINE int vfm_any(vfm a) { return a; }
+GBS_INLINE vfm vfm_not(vfm a) { return a ^ 1; }
+GBS_INLINE vfm vfm_or(vfm a, vfm b) { return a | b; }
+GBS_INLINE vfm vfm_xor(vfm a, vfm b) { return a ^ b; }
 
 /* 32-bit words */
 GBS_INLINE vw vw_set1(uint32_t a) { return a; }
@@ -68,6 +86,9 @@ GBS_INLINE vw vw_and(vw a, vw b) { return a & b; }
 GBS_INLINE vw vw_or(vw a, vw b) { return a | b; }
 GBS_INLINE vw vw_xor(vw a, vw b) { return a ^ b; }
 GBS_INLINE vw vw_shl(vw a, int n) { return a << n; }
+GBS_INLINE vw vw_shr(vw a, int n) { return a >> n; }
+GBS_INLINE vw vw_select(vfm mask, vw clear, vw set) { return mask ? set : clear; }
+GBS_INLINE vfm vw_top_bit(vw a) { return (int)(a >> 31); }
 
 /* double */
 GBS_INLINE vd vd_set1(double a) { return a; }
@@ -98,6 +119,19 @@ GBS_INLINE vd vd_from_bits(vq a)
 GBS_INLINE vd vd_from_unsigned(vq a) { return (double)a; }
 GBS_INLINE vd vd_from_signed(vq a) { return (double)(int64_t)a; }
 GBS_INLINE vd vd_select_by_sign(vq mask, vd clear, vd set) { return mask >> 63 ? set : clear; }
+GBS_INLINE vd vd_min(vd a, vd b) { return a < b ? a : b; }
+GBS_INLINE vd vd_max(vd a, vd b) { return a > b ? a : b; }
+GBS_INLINE vd vd_neg(vd a) { return -a; }
+GBS_INLINE vd vd_abs(vd a) { return fabs(a); }
+GBS_INLINE vdm vd_less(vd a, vd b) { return a < b; }
+GBS_INLINE vdm vd_equal(vd a, vd b) { return a == b; }
+GBS_INLINE vd vd_select(vdm mask, vd clear, vd set) { return mask ? set : clear; }
+GBS_INLINE vd vd_negate_where(vdm mask, vd a) { return mask ? -a : a; }
+GBS_INLINE vdm vdm_and(vdm a, vdm b) { return a & b; }
+GBS_INLINE int vdm_any(vdm a) { return a; }
+GBS_INLINE vdm vdm_not(vdm a) { return a ^ 1; }
+GBS_INLINE vdm vdm_or(vdm a, vdm b) { return a | b; }
+GBS_INLINE vdm vdm_xor(vdm a, vdm b) { return a ^ b; }
 
 /* 64-bit words */
 GBS_INLINE vq vq_set1(uint64_t a) { return a; }
@@ -110,10 +144,24 @@ GBS_INLINE vq vq_xor(vq a, vq b) { return a ^ b; }
 GBS_INLINE vq vq_xor3(vq a, vq b, vq c) { return a ^ b ^ c; }
 GBS_INLINE vq vq_shl(vq a, int n) { return a << n; }
 GBS_INLINE vq vq_shr(vq a, int n) { return a >> n; }
+GBS_INLINE vq vq_select(vdm mask, vq clear, vq set) { return mask ? set : clear; }
+GBS_INLINE vdm vq_top_bit(vq a) { return (int)(a >> 63); }
 /* The 64-bit product of the low halves; the high halves are ignored. */
 GBS_INLINE vq vq_mul_low(vq a, vq b) { return (uint64_t)(uint32_t)a * (uint32_t)b; }
 
 /* The vw whose lane V_HALVES i + h is the low half of lane i of halves[h]. */
 GBS_INLINE vw vw_join(const vq halves[V_HALVES]) { return (vw)halves[0]; }
+
+/* The four words of each lane after one another, and the two values of each lane. */
+GBS_INLINE void vw_store_fours(uint32_t *p, const vq word[4])
+{
+    for (int k = 0; k < 4; ++k)
+        p[k] = (uint32_t)word[k];
+}
+GBS_INLINE void vq_store_pairs(uint64_t *p, vq a, vq b)
+{
+    p[0] = a;
+    p[1] = b;
+}
 
 #endif

@@ -1,0 +1,288 @@
+/* The steps of a draw between bounds, in one type (truncnorm.h), each a function of its own so that
+ * a caller can run a step for several vectors side by side.
+ *
+ *   box        the bounds in standard deviations from the mean, turned round so that the nearer
+ *              one is the lower and u counts from it
+ *   ratios     Mills' ratios at the bounds
+ *   densities  the normal's density there
+ *   mixture    of the tails beyond the bounds: the survival probability e^-t of the draw
+ *   invert     d with Q(a + d) / Q(a) = e^-t
+ *   place      back to the user's bounds: lo + s d or hi - s d, never m + s z, where the box does
+ *              not hold the mean, so that nothing cancels however far out it lies
+ *
+ * Three kinds of lane.  Middle, a box that holds the mean: from 0 on, t = -ln of twice the smaller
+ * tail.  Side: from the nearer bound.  Far, a beyond the reach of R's quotient: d by the first two
+ * terms of its expansion in 1/a.
+ * A narrow box is always of the second kind, or the third; Taylor polynomials stand for
+ * differences that would lose the digits of a small t. */
+
+#define FARTHEST CONSTANT(512.0, 0x1p24) /* of a: from here on d by its expansion in 1/a */
+#define FARTHEST_CROSS                                                                             \
+    CONSTANT(0x1.3ea99ep-69, 0x1.51922506022e2p-464) /* 1 / (above below) there */
+#define NARROW CONSTANT(0x1p-3, 0x1p-8)              /* of w: below, 1 - R(b)/R(a) by Taylor */
+#define GENTLE CONSTANT(0x1p-2, 0x1p-2)              /* of a w + w^2/2: likewise */
+#define SMALL CONSTANT(0.05, 0x1p-10)                /* of t: below, d by Taylor */
+#define LEAST_DENSITY CONSTANT(44.0, 90.0) /* e^-this is as good as 0, its products normal */
+#define NUMBER(value) CONSTANT(value, value)
+
+typedef struct NAME(draw) {
+    V a, b, w; /* |a| <= b, but for rounding */
+    W word;    /* counts from a */
+    M mirrored, middle;
+    V start;                  /* of the equation for d: a, or 0 for the middle kind */
+    V above, below, r;        /* R(start) as a quotient and as a number */
+    V mills_a, mills_b;       /* middle: R(-a) and R(b) */
+    V ratio, inverse;         /* side: R(b) / R(a) and 1 / R(a) */
+    V power, rise, density_b; /* see truncnorm_densities */
+    V d1, d2, d3;             /* derivatives of R at start: -d1, d2, -d3 */
+    V whole, part;            /* e^-t in two parts: 1 and a small one, or 0 and all */
+    M left;                   /* middle: the draw lies below the mean */
+} NAME(draw);
+
+/* m finite, s normal, lo <= hi, lo < inf, hi > -inf. */
+GBS_INLINE void NAME(truncnorm_box)(NAME(draw) * draw, V m, V s, V lo, V hi, W word)
+{
+    const V inverse = V_(div)(NUMBER(1.0), s);
+    const V a = V_(mul)(V_(sub)(lo, m), inverse), b = V_(mul)(V_(sub)(hi, m), inverse);
+    const V minus_b = V_(neg)(b);
+    const M nearer = V_(less)(V_(abs)(b), V_(abs)(a)), below = V_(less)(b, NUMBER(0.0));
+    const M tied = M_(and)(V_(equal)(a, minus_b), NAME(upper_half)(word));
+    draw->mirrored = M_(or)(M_(or)(nearer, below), tied);
+    draw->w = V_(mul)(V_(sub)(hi, lo), inverse);
+    draw->a = V_(select)(draw->mirrored, a, minus_b);
+    draw->b = V_(negate_where)(draw->mirrored, V_(select)(draw->mirrored, b, a));
+    draw->word = NAME(complement_where)(draw->mirrored, word);
+}
+
+GBS_INLINE void NAME(truncnorm_ratios)(NAME(draw) * draw)
+{
+    const V one = NUMBER(1.0), a = draw->a;
+    const M near = V_(less)(a, FARTHEST);
+    draw->middle = M_(and)(V_(less)(a, NUMBER(0.0)), M_(not )(V_(less)(draw->w, NARROW)));
+    V above_a, below_a, above_b, below_b;
+    NAME(mills)(V_(min)(V_(negate_where)(draw->middle, a), FARTHEST), &above_a, &below_a);
+    NAME(mills)(V_(min)(draw->b, FARTHEST), &above_b, &below_b);
+    /* 1 / below_a (far: 1 / a) and 1 / (above_a below_b), which far is a constant, by one division
+     */
+    const V second = V_(mul)(above_a, below_b);
+    const V both = V_(div)(one, V_(select)(near, a, V_(mul)(below_a, second)));
+    const V inverse = V_(select)(near, both, V_(mul)(second, both));
+    const V cross = V_(select)(near, FARTHEST_CROSS, V_(mul)(below_a, both));
+    draw->mills_a = V_(mul)(above_a, inverse);
+    draw->mills_b = V_(mul)(above_b, V_(mul)(above_a, cross));
+    draw->ratio = V_(mul)(above_b, V_(mul)(below_a, cross));
+    draw->inverse = V_(mul)(below_b, V_(mul)(below_a, cross));
+
+    const V root_half_pi = CONSTANT(0x1.40d932p+0, 0x1.40d931ff62706p+0); /* R(0) */
+    draw->start = V_(select)(draw->middle, a, NUMBER(0.0));
+    draw->above = V_(select)(draw->middle, above_a, root_half_pi);
+    draw->below = V_(select)(draw->middle, below_a, one);
+    const V far = V_(nfma)(V_(mul)(inverse, inverse), inverse, inverse); /* 1/a - 1/a^3 */
+    draw->r = V_(select)(draw->middle, V_(select)(near, far, draw->mills_a), root_half_pi);
+}
+
+/* power (1 + rise) is e^(-a^2/2) for the middle kind, else the ratio of the densities at the
+ * bounds; density_b is e^(-b^2/2), for the middle kind. */
+GBS_INLINE void NAME(truncnorm_densities)(NAME(draw) * draw)
+{
+    const V half = NUMBER(0.5), least = LEAST_DENSITY, a = draw->a, b = draw->b;
+    const V drop = V_(mul)(V_(fma)(draw->w, half, a), draw->w);
+    const V exponent = V_(select)(draw->middle, drop, V_(mul)(V_(mul)(a, half), a));
+    draw->rise = NAME(exp_minus)(V_(min)(exponent, least), &draw->power);
+    draw->density_b = NUMBER(0.0);
+    if (M_(any)(draw->middle)) {
+        V power;
+        const V exponent_b = V_(mul)(V_(mul)(b, half), b);
+        const V rise = NAME(exp_minus)(V_(min)(exponent_b, least), &power);
+        draw->density_b = V_(fma)(power, rise, power);
+    }
+}
+
+/* 1 - R(a + w) / R(a) for a small w, from R' = a R - 1 and R^(n+1) = a R^(n) + n R^(n-1): five
+ * terms; what is left out is w^5 / 30 of 1 - Q(b) / Q(a) at most.  Leaves the derivatives. */
+GBS_INLINE V NAME(truncnorm_fall)(NAME(draw) * draw)
+{
+    const V a = draw->start, w = draw->w, r = draw->r;
+    const V d1 = V_(nfma)(a, r, NUMBER(1.0));
+    const V d2 = V_(nfma)(a, d1, r);
+    const V d3 = V_(nfma)(a, d2, V_(add)(d1, d1));
+    const V d4 = V_(nfma)(a, d3, V_(mul)(NUMBER(3.0), d2));
+    const V d5 = V_(nfma)(a, d4, V_(mul)(NUMBER(4.0), d3));
+    draw->d1 = d1;
+    draw->d2 = d2;
+    draw->d3 = d3;
+    V sum = V_(nfma)(V_(mul)(w, CONSTANT(0x1.99999ap-3, 0x1.999999999999ap-3)), d5, d4);
+    sum = V_(nfma)(V_(mul)(w, NUMBER(0.25)), sum, d3);
+    sum = V_(nfma)(V_(mul)(w, CONSTANT(0x1.555556p-2, 0x1.5555555555555p-2)), sum, d2);
+    sum = V_(nfma)(V_(mul)(w, NUMBER(0.5)), sum, d1);
+    return V_(mul)(V_(mul)(w, draw->inverse), sum);
+}
+
+/* e^-t = v from_a + u from_b, and 1 - e^-t, which is the better number where t is small. */
+typedef struct NAME(mixture) {
+    V from_a, from_b, lost;
+} NAME(mixture);
+
+/* From the nearer bound on: v + u E = 1 - u (1 - E) with E = Q(b) / Q(a). */
+GBS_INLINE NAME(mixture) NAME(truncnorm_side)(const NAME(draw) * draw, V taylor, V u)
+{
+    const V one = NUMBER(1.0);
+    const V drop = V_(mul)(V_(fma)(draw->w, NUMBER(0.5), draw->a), draw->w);
+    const M gentle = M_(and)(V_(less)(draw->w, NARROW), V_(less)(drop, GENTLE));
+    const V fall = V_(select)(gentle, V_(sub)(one, draw->ratio), taylor);
+    const V less_one = V_(fma)(draw->power, draw->rise, V_(sub)(draw->power, one));
+    const V density = V_(fma)(draw->power, draw->rise, draw->power);
+    NAME(mixture) side;
+    side.from_a = one;
+    side.from_b = V_(mul)(draw->ratio, density);
+    side.lost = V_(mul)(u, V_(nfma)(V_(sub)(one, fall), less_one, fall));
+    return side;
+}
+
+/* From the mean on: twice the smaller of Phi(z) and Q(z), as mixtures of Phi(a) and Phi(b) or of
+ * Q(a) and Q(b). */
+GBS_INLINE NAME(mixture) NAME(truncnorm_middle)(NAME(draw) * draw, V u, V v)
+{
+    const V one = NUMBER(1.0), two = NUMBER(2.0);
+    const V root = CONSTANT(0x1.988454p-1, 0x1.9884533d43651p-1); /* 2 phi(0) */
+    const V density = V_(fma)(draw->power, draw->rise, draw->power);
+    const V tail_a = V_(mul)(V_(mul)(density, root), draw->mills_a);
+    const V tail_b = V_(mul)(V_(mul)(draw->density_b, root), draw->mills_b);
+    const V delta = V_(nfma)(v, V_(sub)(one, tail_a), V_(mul)(u, V_(sub)(one, tail_b)));
+    draw->left = V_(less)(delta, NUMBER(0.0)); /* delta = 2 Phi(z) - 1 */
+    NAME(mixture) middle;
+    middle.from_a = V_(select)(draw->left, V_(sub)(two, tail_a), tail_a);
+    middle.from_b = V_(select)(draw->left, tail_b, V_(sub)(two, tail_b));
+    middle.lost = V_(abs)(delta);
+    return middle;
+}
+
+/* Vectors whose lanes are all of one kind, the usual case, take its part alone. */
+GBS_INLINE void NAME(truncnorm_mixture)(NAME(draw) * draw)
+{
+    const V u = NAME(unit)(draw->word), v = NAME(unit)(NAME(complement)(draw->word));
+    const V taylor = NAME(truncnorm_fall)(draw);
+    NAME(mixture) mixture;
+    draw->left = draw->middle;
+    if (M_(any)(draw->middle)) {
+        mixture = NAME(truncnorm_middle)(draw, u, v);
+        if (M_(any)(M_(not )(draw->middle))) {
+            const NAME(mixture) side = NAME(truncnorm_side)(draw, taylor, u);
+            mixture.from_a = V_(select)(draw->middle, side.from_a, mixture.from_a);
+            mixture.from_b = V_(select)(draw->middle, side.from_b, mixture.from_b);
+            mixture.lost = V_(select)(draw->middle, side.lost, mixture.lost);
+        }
+    } else {
+        mixture = NAME(truncnorm_side)(draw, taylor, u);
+    }
+    const V kept = V_(fma)(v, mixture.from_a, V_(mul)(u, mixture.from_b));
+    const M close = V_(less)(mixture.lost, NUMBER(0.5));
+    draw->whole = V_(select)(close, NUMBER(0.0), NUMBER(1.0));
+    draw->part = V_(select)(close, kept, V_(neg)(mixture.lost));
+}
+
+/* A guess of d, 3 per cent off at most: the root of h d + h^2 k d^2 / 2 = t with h = 1 / r and k
+ * running from -R'(a), right for small t, to r^2, right for large t. */
+GBS_INLINE V NAME(truncnorm_guess)(V r, V d1, V t)
+{
+    const V one = NUMBER(1.0), r2 = V_(mul)(r, r), twice = V_(add)(t, t);
+    const V blend = NAME(rough_inverse)(V_(fma)(t, NUMBER(0x1.4p-4), one));
+    const V k = V_(fma)(V_(sub)(d1, r2), blend, r2);
+    const V square = V_(fma)(twice, k, one);
+    const V root = V_(mul)(square, NAME(rough_inverse_root)(square));
+    return V_(mul)(V_(mul)(twice, r), NAME(rough_inverse)(V_(add)(root, one)));
+}
+
+/* d of a small t: along t z has the derivative r, r has -r d1, d1 has -r d2, d2 has -r d3, so
+ * d = r t (1 - d1 t/2 + q t^2/6 - (d1 q + r (r d3 + 3 d1 d2)) t^3/24), q = r d2 + d1^2, but for
+ * t^4 / 2. */
+GBS_INLINE V NAME(truncnorm_series)(const NAME(draw) * draw, V t)
+{
+    const V r = draw->r, d1 = draw->d1, d2 = draw->d2;
+    const V q = V_(fma)(r, d2, V_(mul)(d1, d1));
+    const V twist = V_(fma)(r, draw->d3, V_(mul)(NUMBER(3.0), V_(mul)(d1, d2)));
+    const V last = V_(fma)(r, twist, V_(mul)(d1, q));
+    V sum = V_(nfma)(V_(mul)(t, NUMBER(0.25)), last, q);
+    sum = V_(nfma)(V_(mul)(t, CONSTANT(0x1.555556p-2, 0x1.5555555555555p-2)), sum, d1);
+    sum = V_(nfma)(V_(mul)(t, NUMBER(0.5)), sum, NUMBER(1.0));
+    return V_(mul)(V_(mul)(r, t), sum);
+}
+
+/* R(a + d) and R(a + d) / R(a). */
+GBS_INLINE void NAME(truncnorm_ahead)(const NAME(draw) * draw, V d, V *r, V *ratio)
+{
+    V above, below;
+    NAME(mills)(V_(add)(draw->start, d), &above, &below);
+    const V inverse = V_(div)(NUMBER(1.0), V_(mul)(below, draw->above));
+    *r = V_(mul)(above, V_(mul)(draw->above, inverse));
+    *ratio = V_(mul)(above, V_(mul)(draw->below, inverse));
+}
+
+/* One of Halley's steps on g(d) = ln Q(a) / Q(a + d) - t, whose derivative is 1 / R(a + d). */
+GBS_INLINE V NAME(truncnorm_halley)(const NAME(draw) * draw, V t, V d, V r, V ratio)
+{
+    const V one = NUMBER(1.0), half = NUMBER(0.5);
+    const V rate = V_(fma)(d, half, draw->start);
+    const V g = V_(add)(V_(fms)(d, rate, t), NAME(minus_log)(NUMBER(0.0), ratio));
+    const V bend = V_(mul)(V_(mul)(g, half), V_(nfma)(V_(add)(draw->start, d), r, one));
+    const V stretch = V_(fma)(bend, V_(add)(bend, one), one); /* 1 / (1 - bend) */
+    return V_(nfma)(V_(mul)(g, r), stretch, d);
+}
+
+enum { NAME(truncnorm_halley_steps) = HALLEY_STEPS };
+
+/* d of the kind and size at hand, given what Halley's steps made of it. */
+GBS_INLINE V NAME(truncnorm_choose)(const NAME(draw) * draw, V t, V d)
+{
+    const V first = V_(mul)(t, draw->r), r_half = V_(mul)(draw->r, NUMBER(0.5));
+    d = V_(select)(V_(less)(t, SMALL), d, NAME(truncnorm_series)(draw, t));
+    const V far = V_(nfma)(V_(mul)(first, first), r_half, first); /* t/a (1 - (1 + t/2)/a^2) */
+    return V_(select)(V_(less)(draw->start, FARTHEST), far, d);
+}
+
+GBS_INLINE V NAME(truncnorm_invert)(const NAME(draw) * draw, V t)
+{
+    V d = NAME(truncnorm_guess)(draw->r, draw->d1, t);
+    for (int step = 0; step < HALLEY_STEPS; ++step) {
+        V r, ratio;
+        NAME(truncnorm_ahead)(draw, d, &r, &ratio);
+        d = NAME(truncnorm_halley)(draw, t, d, r, ratio);
+    }
+    return NAME(truncnorm_choose)(draw, t, d);
+}
+
+GBS_INLINE V NAME(truncnorm_place)(const NAME(draw) * draw, V m, V s, V lo, V hi, V d)
+{
+    const M down = M_(xor)(draw->mirrored, M_(and)(draw->middle, draw->left));
+    const V from = V_(select)(draw->middle, V_(select)(draw->mirrored, lo, hi), m);
+    const V x = V_(fma)(V_(negate_where)(down, s), d, from);
+    return V_(min)(V_(max)(x, lo), hi);
+}
+
+/* All of it. */
+GBS_INLINE V NAME(between)(V m, V s, V lo, V hi, W word)
+{
+    NAME(draw) draw;
+    NAME(truncnorm_box)(&draw, m, s, lo, hi, word);
+    NAME(truncnorm_ratios)(&draw);
+    NAME(truncnorm_densities)(&draw);
+    NAME(truncnorm_mixture)(&draw);
+    const V d = NAME(truncnorm_invert)(&draw, NAME(minus_log)(draw.whole, draw.part));
+    return NAME(truncnorm_place)(&draw, m, s, lo, hi, d);
+}
+
+#undef FARTHEST
+#undef FARTHEST_CROSS
+#undef NARROW
+#undef GENTLE
+#undef SMALL
+#undef LEAST_DENSITY
+#undef NUMBER
+#undef V
+#undef M
+#undef W
+#undef V_
+#undef M_
+#undef NAME
+#undef CONSTANT
+#undef HALLEY_STEPS
