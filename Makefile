@@ -14,7 +14,7 @@ INSTALL_PACKAGES ?= tools/install_packages.sh
 GIBBSITE = build/release/cli/gibbsite
 BUILD = cmake --preset $(1) && cmake --build --preset $(1) --parallel $(JOBS)
 
-.PHONY: help build demo test bench bench-diag install clean \
+.PHONY: help build demo test bench bench-diag install deb clean \
         test-clang test-asan test-tsan test-fuzz test-install test-python test-package test-cuda test-all coverage lint format \
         gpu-build gpu-test gpu-bench
 
@@ -28,6 +28,7 @@ help:
 	@echo 'make bench         build and run the benchmarks (BENCH_OPTIONS=--quick for a first look)'
 	@echo 'make bench-diag    time the diagnostics beside those of R'"'"'s posterior'
 	@echo 'make install       install below PREFIX ($(PREFIX)), staged in DESTDIR if given'
+	@echo 'make deb           a Debian package, build/gibbsite_VERSION_ARCHITECTURE.deb'
 	@echo 'make test-clang    the same tests, built by clang'
 	@echo 'make test-asan     the same tests under AddressSanitizer and UBSan'
 	@echo 'make test-tsan     the tests with threads under ThreadSanitizer'
@@ -122,6 +123,14 @@ install: packages
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX='$(PREFIX)'
 	@cmake --build --preset release --parallel $(JOBS)
 	@DESTDIR='$(DESTDIR)' cmake --install build/release
+
+# The library's folder and the package's own files follow the prefix, so /usr it is from the start.
+deb: packages
+	@$(INSTALL_PACKAGES) deb
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX=/usr
+	@cmake --build --preset release --parallel $(JOBS)
+	@cd build/release && cpack -G DEB -B '$(CURDIR)/build'
+	@ls build/gibbsite_*.deb
 
 clean:
 	rm -rf build

@@ -44,6 +44,9 @@ bool in_range(double value);
 /* Flushes stdout: a full disk or a closed pipe behind it must not pass for success. */
 exit_code finish_stdout(exit_code code);
 
+/* One line on what a verb does. */
+const char *verb_purpose(const char *name);
+
 /* Each verb gets its own arguments alone, after its name. */
 exit_code verb_sample(int argc, char **argv);
 exit_code verb_summary(int argc, char **argv);

@@ -2,6 +2,7 @@
  * Gaussian Markov Random Fields, 2005, chapters 1 and 3), written as the lower triangle of a
  * Matrix Market file.  One kind of model is one row of the table at the end. */
 #include "cli.h"
+#include "help.h"
 #include "interrupt.h"
 #include "make_random.h"
 #include "options.h"
@@ -379,28 +380,61 @@ static const struct kind {
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static void print_kinds(FILE *to)
+static const char writes[] =
+    "Writes the precision matrix of a standard model as Matrix Market coordinate real\n"
+    "symmetric, lower triangle, 17 digits.";
+
+static void print_text(FILE *to)
 {
     for (int k = 0; k < KINDS; k++)
         fprintf(to, "%s gibbsite make %-8s %s\n", k ? "      " : "Usage:", kinds[k].name,
                 kinds[k].usage);
-    fputs("\nWrites the precision matrix of a standard model as Matrix Market coordinate real\n"
-          "symmetric, lower triangle, 17 digits.  'gibbsite make KIND --help' tells more.\n"
-          "\nExample:\n"
-          "  gibbsite make ar1 -n 10 --phi 0.9 -o q.mtx\n",
-          to);
+    fprintf(to,
+            "\n%s  'gibbsite make KIND --help' tells more.\n"
+            "\nExample:\n"
+            "  gibbsite make ar1 -n 10 --phi 0.9 -o q.mtx\n",
+            writes);
+}
+
+/* The page of all kinds, each of which prints its own section; likewise in the completion. */
+static void print_kinds(help_form form, char *word)
+{
+    if (form == HELP_MAN) {
+        help_man_start("make", verb_purpose("make"));
+        help_man_heading("SYNOPSIS");
+        for (int k = 0; k < KINDS; k++) {
+            printf("%s.B gibbsite make %s\n", k ? ".br\n" : "", kinds[k].name);
+            help_man_text(kinds[k].usage);
+        }
+        help_man_heading("DESCRIPTION");
+        help_man_text(writes);
+    } else {
+        help_bash_start("make", "");
+        fputs("        words='", stdout);
+        for (int k = 0; k < KINDS; k++)
+            printf("%s ", kinds[k].name);
+        puts("--help'");
+        help_bash_end();
+    }
+    for (int k = 0; k < KINDS; k++)
+        kinds[k].run(1, (char *[]){word, NULL});
+    if (form == HELP_MAN)
+        help_man_end();
 }
 
 exit_code verb_make(int argc, char **argv)
 {
     if (argc < 1) {
-        print_kinds(stderr);
+        print_text(stderr);
         return EXIT_USAGE;
     }
-    if (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")) {
-        print_kinds(stdout);
+    const help_form form = help_asked(argv[0]);
+    if (form == HELP_TEXT)
+        print_text(stdout);
+    else if (form != HELP_NONE)
+        print_kinds(form, argv[0]);
+    if (form != HELP_NONE)
         return finish_stdout(EXIT_FINE);
-    }
     for (int k = 0; k < KINDS; k++)
         if (!strcmp(argv[0], kinds[k].name))
             return kinds[k].run(argc - 1, argv + 1);

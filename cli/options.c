@@ -2,6 +2,7 @@
  * we need beyond it (bounds, choices, "given twice", help from the same table) is most of the
  * work, so all of it is here.  Values may follow as "--name value" or "--name=value". */
 #define _POSIX_C_SOURCE 200809L
+#include "help.h"
 #include "options.h"
 
 #include "io/npz.h"
@@ -148,31 +149,6 @@ static cli_option *find_option(const cli_command *command, const char *typed, si
     return NULL;
 }
 
-/* "  --chains N            text", the text's own line breaks indented to its column. */
-static void print_option(const cli_option *o)
-{
-    enum { COLUMN = 26 };
-    const int width =
-        printf("  %s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
-    printf("%*s", width < COLUMN - 1 ? COLUMN - width : 1, "");
-    for (const char *c = o->help; *c; c++) {
-        putchar(*c);
-        if (*c == '\n')
-            printf("%*s", COLUMN, "");
-    }
-    putchar('\n');
-}
-
-static void print_help(const cli_command *command)
-{
-    printf("Usage: gibbsite %s %s\n\n%s\n", command->name, command->usage, command->purpose);
-    if (command->count)
-        puts("\nOptions:");
-    for (size_t k = 0; k < command->count; k++)
-        print_option(&command->options[k]);
-    printf("\nExample:\n%s\n", command->example);
-}
-
 /* One option at argv[*at]; leaves *at at the last word it used. */
 static bool parse_option(const cli_command *command, int argc, char **argv, int *at)
 {
@@ -238,8 +214,8 @@ bool options_parse(const cli_command *command, int argc, char **argv, exit_code 
 {
     *code = EXIT_FINE;
     for (int k = 0; k < argc; k++)
-        if (!strcmp(argv[k], "--help") || !strcmp(argv[k], "-h")) {
-            print_help(command);
+        if (help_asked(argv[k]) != HELP_NONE) {
+            help_command(command, help_asked(argv[k]));
             *code = finish_stdout(EXIT_FINE);
             return false;
         }

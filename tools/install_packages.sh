@@ -9,7 +9,8 @@ packages_of() {
     build) echo gcc libc6-dev cmake ninja-build pkgconf libcmocka-dev libnetcdf-dev libzip-dev libjansson-dev \
         liblapacke-dev ;;
     clang) echo clang ;;
-    install) echo g++ binutils ;;
+    install) echo g++ binutils man-db dpkg-dev file ;;
+    deb) echo dpkg-dev file ;;
     python) echo python3 python3-venv python3-dev g++ ;;
     lint) echo clang clang-format clang-tidy ;;
     coverage) echo gcovr ;;
