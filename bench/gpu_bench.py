@@ -93,6 +93,7 @@ class Bench:
             self.results.add("single", how, *key, 1, clock, seconds, floor)
 
         self.time_walls("op", key, model.with_op, floor)
+        self.time_walls("module", key, model.with_module, floor)
         add("op", "device", self.clock.on_device(model.with_op, calls=20))
         if self.clock.on_cuda:
             add("op", "graph", self.clock.in_graph(model.with_op, calls=20))

@@ -4,7 +4,7 @@ import time
 
 import torch
 
-from gibbsite.torch import gibbs_sweep
+from gibbsite.torch import GibbsSweep, gibbs_sweep
 
 CYCLES_A_SECOND = 2e9  # about; of torch.cuda._sleep
 
@@ -39,12 +39,17 @@ class Model:
         self.mu = torch.zeros(dim, dtype=dtype, device=device)
         self.x = torch.zeros(chains, dim, dtype=dtype, device=device)
         self.out = torch.empty_like(self.x)
+        self.module = GibbsSweep(1)
+        self.module.precision, self.module.mu = self.precision, self.mu
 
     def with_loop(self):
         return loop_sweep(self.x, self.precision, self.mu)
 
     def with_noise_loop(self):
         return noise_then_sweep(self.x, self.precision, self.mu)
+
+    def with_module(self):
+        return self.module(self.x)
 
     def with_op(self):
         return gibbs_sweep(self.x, self.precision, self.mu)

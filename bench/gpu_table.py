@@ -25,6 +25,7 @@ SINGLE = {
     "noise loop + kernel": ("noise loop and kernel", "wall median"),
     "op, wall": ("op", "wall median"),
     "op, wall mean": ("op", "wall mean"),
+    "module, wall": ("module", "wall median"),
     "op, device": ("op", "device"),
     "op, graph": ("op", "graph"),
 }

@@ -112,6 +112,33 @@ def test_module():
     torch.testing.assert_close(torch.compile(module, fullgraph=True)(x), expected)
 
 
+def test_module_whose_buffers_change():
+    """Moved, loaded, assigned or lent for one call: each is read at the next call, compiled too."""
+    torch._dynamo.reset()
+    module, other = GibbsSweep(6), GibbsSweep(6)
+    compiled = torch.compile(module, fullgraph=True)
+    x = torch.randn(17, 6)
+
+    def check(expected_module, call):
+        torch.manual_seed(2)
+        expected = gibbs_sweep(x, expected_module.precision, expected_module.mu)
+        torch.manual_seed(2)
+        torch.testing.assert_close(call(x), expected)
+
+    check(module, compiled)
+    module.mu = torch.randn(6)
+    check(module, module)
+    check(module, compiled)
+    module.load_state_dict(other.state_dict())
+    check(other, module)
+    check(other, compiled)
+    third = GibbsSweep(6)
+    check(third, lambda x: torch.func.functional_call(module, third.state_dict(), (x,)))
+    module.double()
+    x = x.double()
+    check(module, module)
+
+
 def test_export():
     module = GibbsSweep(6)
     x = torch.randn(17, 6)

@@ -21,4 +21,5 @@ class GibbsSweep(torch.nn.Module):
         self.register_buffer("mu", torch.zeros(dim))
 
     def forward(self, x):
-        return gibbs_sweep(x, self.precision, self.mu)
+        buffers = self._buffers  # a module's own lookup takes longer than a small sweep
+        return gibbs_sweep(x, buffers["precision"], buffers["mu"])
