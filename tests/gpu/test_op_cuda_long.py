@@ -539,6 +539,48 @@ def test_current_stream_is_used():
         assert_same("side stream", expected, got)
 
 
+def test_calls_right_behind_one_another():
+    """Every argument is written by the kernel just before, the state by the call before: the same
+    bits with and without a wait after each step, and in a graph.  Kernels may start early, but not
+    read or write early."""
+    for dtype in TYPES:
+        for dim, chains in ((8, 70000), (32, 4096), (60, 33), (128, 300), (200, 65)):
+            precision, location = model(dim, dtype)
+            x, noise = start(chains, dim, dtype=dtype), torch.randn(1, dim, chains, dtype=dtype,
+                                                                   device=CUDA)
+            q, m, z = (torch.empty_like(t) for t in (precision, location, noise))
+
+            def steps(y, after):
+                for k in range(25):
+                    torch.mul(precision, 1 + k / 64, out=q)
+                    after()
+                    for options in (dict(), dict(stream="native", seed=k), dict(noise=z),
+                                    dict(stream="native", seed=k, sweeps=3)):
+                        torch.mul(location, 1 - k / 64, out=m)
+                        torch.mul(noise, 1 + k / 32, out=z)
+                        gibbs_sweep(y, q, m, out=y, **options)
+                        after()
+                        gibbs_sweep(y, q, m, out=y, **options)
+                        after()
+                        y.mul_(0.75)
+                        after()
+
+            found = []
+            for after in (torch.cuda.synchronize, lambda: None):
+                y = x.clone()
+                torch.manual_seed(8)
+                steps(y, after)
+                found.append(y)
+            assert_same(f"{dtype} D={dim} B={chains}, eager", *found)
+            y, graph = x.clone(), torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                steps(y, lambda: None)
+            y.copy_(x)
+            torch.manual_seed(8)
+            graph.replay()
+            assert_same(f"{dtype} D={dim} B={chains}, graph", found[0], y)
+
+
 def test_threads():
     """Eight threads, one generator: no two normals are equal."""
     from concurrent.futures import ThreadPoolExecutor
