@@ -191,6 +191,7 @@ typedef struct gbs_model_spec {
     gbs_location location_kind; /* default ZERO */
     gbs_type location_type;    /* default F64 */
     const void *location;      /* [D]; NULL with ZERO */
+    const double *fixed;       /* [D] values of sites to hold, NaN for a free site; NULL: all free */
 } gbs_model_spec;
 
 typedef struct gbs_model gbs_model;
@@ -202,7 +203,12 @@ GBS_API gbs_model_spec gbs_model_spec_default(void);
  * times sqrt(Q_ii Q_jj).  Positive definite means: every pivot of the Cholesky
  * factorisation is above D 2^-52 Q_ii.  A covariance passes the same checks and is then
  * inverted by the same factorisation.
- * Shape: matrix [D, D], location [D].  Cost: D^3/3 multiply-adds, 16 D^2 bytes kept.
+ * With `fixed` the model is the law of the free sites given the others: of the same size, its
+ * precision without what couples fixed sites, its location moved by their values, in double; their
+ * mean is their value and their standard deviation 0.  The matrix need only be positive definite
+ * among the free sites.  Sweeps take fixed sites in their turn and leave them at their values; the
+ * stream's numbers are those of the whole model.
+ * Shape: matrix [D, D], location and fixed [D].  Cost: D^3/3 multiply-adds, 16 D^2 bytes kept.
  * Owns: copies everything; *out carries one reference, given back by gbs_model_release.
  * Fails: ARGUMENT, MEMORY, NOT_FINITE, NOT_SYMMETRIC, NOT_POSITIVE_DEFINITE; the message
  * names the entry, and for a singular matrix its null vector.  *out is then NULL.
@@ -214,9 +220,11 @@ GBS_API void gbs_model_release(gbs_model *model); /* accepts NULL; the last one 
 
 GBS_API int64_t gbs_model_dim(const gbs_model *model);
 GBS_API gbs_location gbs_model_location_kind(const gbs_model *model);
-/* The frozen arrays, in double; the model's, valid while it lives. */
+/* The frozen arrays, in double; the model's, valid while it lives.  With fixed sites they are
+ * those of the law given them: precision, location (ZERO has become MEAN) and mean. */
 GBS_API const double *gbs_model_precision(const gbs_model *model); /* [D, D] */
 GBS_API const double *gbs_model_location(const gbs_model *model);  /* [D] as given; zeros if none */
+GBS_API const double *gbs_model_fixed(const gbs_model *model);     /* [D] as given; NULL if none */
 GBS_API const double *gbs_model_mean(const gbs_model *model);      /* [D] mean of the law */
 
 /* Marginal standard deviations sqrt((Q^-1)_ii).  Computed at the first call (D^3/3) and

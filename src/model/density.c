@@ -1,6 +1,7 @@
 /* Marginal standard deviations and log densities, both from the Cholesky factor: S = M'M with
  * M = L^-1, and d'Qd = |L'd|^2, which cannot come out negative. */
 #include "model/model.h"
+#include "model/condition.h"
 #include "model/linalg.h"
 #include "backend/cpu/linalg_kernels.h"
 
@@ -18,6 +19,7 @@ static gbs_status compute_sd(gbs_context *ctx, const gbs_model *model, double *s
     gbs_inverse_diagonal(model->factor, n, ctx->isa, work, sd);
     for (int64_t i = 0; i < n; ++i)
         sd[i] = sqrt(sd[i]);
+    gbs_condition_hold(model, sd, NULL);
     gbs_float_leave(&saved);
     gbs_memory_give(&ctx->allocator, work);
     return GBS_OK;
@@ -66,6 +68,7 @@ static void load_row(const gbs_model *model, gbs_type type, const void *x, int64
                                              : ((const double *)x)[offset + i];
         apart[i] = value - model->mean[i];
     }
+    gbs_condition_hold(model, apart, NULL); /* in float a fixed site is a rounding off its value */
 }
 
 static void density_of_group(const gbs_linalg_kernels *kernels, const gbs_model *model,

@@ -1,6 +1,7 @@
 /* Creation, sharing and release of a model.  Everything is checked and copied here; afterwards
  * nothing changes but the reference count and the standard deviations, published once. */
 #include "model/model.h"
+#include "model/condition.h"
 #include "model/linalg.h"
 #include "model/validate.h"
 
@@ -27,6 +28,7 @@ static void destroy(gbs_model *model)
     gbs_memory_give(&allocator, model->factor);
     gbs_memory_give(&allocator, model->location);
     gbs_memory_give(&allocator, model->mean);
+    gbs_memory_give(&allocator, model->fixed);
     gbs_memory_give(&allocator, atomic_load_explicit(&model->sd, memory_order_relaxed));
     gbs_memory_give(&allocator, model);
 }
@@ -103,7 +105,11 @@ static gbs_status freeze_matrix(gbs_context *ctx, gbs_matrix_label label, gbs_mo
         if (status != GBS_OK)
             return status;
     }
-    return gbs_validate_positive(ctx, label, model->precision, model->dim, model->factor);
+    gbs_condition_decouple(model);
+    status = gbs_validate_positive(ctx, label, model->precision, model->dim, model->factor);
+    if (status == GBS_OK)
+        gbs_condition_settle(model);
+    return status;
 }
 
 /* Mean of the law: as given, or Q^-1 b with b as given or b_i = Q_ii m_i. */
@@ -119,6 +125,7 @@ static gbs_status freeze_mean(gbs_context *ctx, gbs_model *model)
         model->location_kind == GBS_LOCATION_OFFSET) {
         gbs_solve_forward(model->factor, n, mean);
         gbs_solve_backward(model->factor, n, mean);
+        gbs_condition_hold(model, mean, model->fixed);
     }
     for (int64_t i = 0; i < n; ++i)
         if (!isfinite(mean[i]))
@@ -138,6 +145,8 @@ static gbs_status freeze(gbs_context *ctx, const gbs_model_spec *spec, gbs_model
     if (status == GBS_OK && spec->location != NULL)
         status = gbs_validate_vector(ctx, location_word[spec->location_kind], spec->location_type,
                                      spec->location, spec->dim, model->location);
+    if (status == GBS_OK)
+        status = gbs_condition_read(ctx, spec->fixed, model);
     if (status == GBS_OK)
         status = freeze_matrix(ctx, label, model);
     return status == GBS_OK ? freeze_mean(ctx, model) : status;
@@ -195,6 +204,11 @@ gbs_location gbs_model_location_kind(const gbs_model *model)
 const double *gbs_model_precision(const gbs_model *model)
 {
     return model->precision;
+}
+
+const double *gbs_model_fixed(const gbs_model *model)
+{
+    return model->fixed;
 }
 
 const double *gbs_model_location(const gbs_model *model)

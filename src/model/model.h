@@ -15,6 +15,7 @@ struct gbs_model {
     double *factor;       /* [D, D] lower Cholesky factor L, Q = L L'; zeros above the diagonal */
     double *location;     /* [D] as given, widened; zeros for ZERO */
     double *mean;         /* [D] mean of the law */
+    double *fixed;        /* [D] values of fixed sites, NaN at free ones; NULL: none is fixed */
     _Atomic(double *) sd; /* [D], published at the first gbs_model_sd; NULL before */
     /* Published at the first checkpoint; 0 before.  gbs_model_hashes */
     atomic_uint_fast64_t precision_hash, location_hash;

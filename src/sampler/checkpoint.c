@@ -38,6 +38,7 @@ enum {
     HEAD_PRECISION,
     HEAD_LOCATION,
     HEAD_PERMUTATION,
+    HEAD_FIXED,
     HEAD_WORDS = 32 /* the rest is 0 */
 };
 
@@ -189,6 +190,8 @@ static head describe(const gbs_sampler *sampler, const gbs_moments *moments,
     if (sampler->order == GBS_ORDER_PERMUTED)
         h.word[HEAD_PERMUTATION] =
             gbs_hash_words(GBS_HASH_START, sampler->pass[0].site, sampler->dim, 8);
+    if (sampler->model->fixed != NULL)
+        h.word[HEAD_FIXED] = gbs_hash_words(GBS_HASH_START, sampler->model->fixed, sampler->dim, 8);
     return h;
 }
 
@@ -380,6 +383,7 @@ static const field must_agree[] = {
     {HEAD_MAPPING, TELL_NUMBER, "stream mapping version", NULL},
     {HEAD_MULTIPROCESSORS, TELL_NUMBER, "cuda_multiprocessors", NULL},
     {HEAD_THREADS, TELL_NUMBER, "cuda_threads_per_multiprocessor", NULL},
+    {HEAD_FIXED, TELL_HASH, "set of fixed sites", NULL}, /* which changes the next two */
     {HEAD_PRECISION, TELL_HASH, "precision", NULL},
     {HEAD_LOCATION, TELL_HASH, "location", NULL},
     {HEAD_PERMUTATION, TELL_HASH, "permutation", NULL},

@@ -2,6 +2,7 @@
  * many sweeps and one copy brings many draws.  Noise that the device cannot make, the caller's and
  * torch's CPU generator's, is sent ahead of the sweeps in pieces. */
 #include "sampler/on_device.h"
+#include "model/condition.h"
 #include "sampler/plan.h"
 #include "sampler/rows.h"
 
@@ -131,14 +132,15 @@ static void fill_sweep(gbs_sampler *sampler, const coefficients *to)
     }
 }
 
-/* Row j of the factor, negated but for its diagonal. */
+/* Row j of the factor, negated but for its diagonal, which is infinite where the site is fixed. */
 static void fill_solve(gbs_sampler *sampler, const coefficients *to)
 {
     const double *const factor = sampler->model->factor;
     for (int64_t j = 0; j < sampler->dim; ++j)
         for (int64_t i = 0; i <= j; ++i) {
             const int64_t at = j * sampler->dim + i;
-            store(sampler->type, to->matrix, at, i < j ? -factor[at] : factor[at]);
+            const double divisor = gbs_model_is_fixed(sampler->model, j) ? INFINITY : factor[at];
+            store(sampler->type, to->matrix, at, i < j ? -factor[at] : divisor);
         }
 }
 

@@ -175,6 +175,7 @@ gbs_rows gbs_plan_rows(const gbs_sampler *sampler, double omega)
         .row_stride = model->dim,
         .location_kind = model->location_kind,
         .location = model->location,
+        .fixed = model->fixed,
         .solving = solving,
     };
     return rows;
@@ -216,6 +217,11 @@ static gbs_status check_row(const gbs_sampler *sampler, const gbs_rows *rows, in
                             void *coefficients)
 {
     gbs_rows_coefficients(rows, i, coefficients);
+    if (gbs_rows_is_fixed(rows, i)) {
+        if (isfinite(rounded(sampler->type, rows->fixed[i])))
+            return GBS_OK;
+        return refuse_coefficient(sampler, "fixed value", i, i, rows->fixed[i]);
+    }
     const gbs_status status = check_coefficients(sampler, rows, i, coefficients);
     if (status != GBS_OK || rows->solving)
         return status;

@@ -61,6 +61,18 @@ static void store(gbs_type type, void *array, int64_t index, double value)
         ((double *)array)[index] = value;
 }
 
+int gbs_rows_is_fixed(const gbs_rows *rows, int64_t i)
+{
+    return rows->fixed != NULL && !isnan(rows->fixed[i]);
+}
+
+static void fixed_row(const gbs_rows *rows, int64_t i, void *out)
+{
+    memset(out, 0, (size_t)rows->dim * gbs_type_size(rows->type));
+    if (rows->solving)
+        store(rows->type, out, i, INFINITY);
+}
+
 static void solve_row(const gbs_rows *rows, int64_t i, void *out)
 {
     store(rows->type, out, i, matrix_entry(rows, i, i));
@@ -70,6 +82,10 @@ static void solve_row(const gbs_rows *rows, int64_t i, void *out)
 
 void gbs_rows_coefficients(const gbs_rows *rows, int64_t i, void *out)
 {
+    if (gbs_rows_is_fixed(rows, i)) {
+        fixed_row(rows, i, out);
+        return;
+    }
     if (rows->solving) {
         solve_row(rows, i, out);
         return;
@@ -90,6 +106,8 @@ void gbs_rows_coefficients(const gbs_rows *rows, int64_t i, void *out)
 double gbs_rows_scale(const gbs_rows *rows, int64_t i)
 {
     const double diagonal = matrix_entry(rows, i, i);
+    if (gbs_rows_is_fixed(rows, i))
+        return 0.0;
     if (!(diagonal > 0.0))
         return NAN;
     return (1.0 / sqrt(diagonal)) * sqrt(rows->omega * (2.0 - rows->omega));
@@ -97,6 +115,8 @@ double gbs_rows_scale(const gbs_rows *rows, int64_t i)
 
 double gbs_rows_centre(const gbs_rows *rows, int64_t i, const void *coefficients)
 {
+    if (gbs_rows_is_fixed(rows, i))
+        return rows->fixed[i];
     if (rows->location_kind == GBS_LOCATION_ZERO)
         return 0.0;
     const double location = at(rows->matrix_type, rows->location, i);

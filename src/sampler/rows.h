@@ -15,12 +15,17 @@ typedef struct gbs_rows {
     int64_t row_stride;   /* elements */
     gbs_location location_kind;
     const void *location; /* [D]; not read with ZERO */
+    const double
+        *fixed; /* [D], NaN at free sites: a fixed site's row gives its value whatever x
+                   and z are (s and A are 0; solving, the divisor is infinite); NULL: none */
     int solving;
 } gbs_rows;
 
 /* Row i: A_ij with A_ii = 1 - w on the diagonal; solving: minus L_ji for j > i, L_ii on the
  * diagonal, nothing before it.  Shape: out [D] of type T. */
 void gbs_rows_coefficients(const gbs_rows *rows, int64_t i, void *out);
+
+int gbs_rows_is_fixed(const gbs_rows *rows, int64_t i);
 
 /* s_i, not yet rounded; NaN unless the diagonal entry is > 0. */
 double gbs_rows_scale(const gbs_rows *rows, int64_t i);

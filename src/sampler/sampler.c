@@ -165,6 +165,8 @@ static gbs_status plan(gbs_sampler *sampler, const gbs_sampler_spec *spec)
         status = start_stream(sampler);
     if (status == GBS_OK)
         status = start_chains(sampler, spec);
+    if (status == GBS_OK)
+        gbs_state_hold_fixed(sampler);
     if (status == GBS_OK && sampler->ctx->device != NULL)
         status = gbs_on_device_start(sampler);
     return status;

@@ -117,6 +117,8 @@ void gbs_state_scatter(gbs_sampler *sampler, const void *x, int64_t chain_stride
                        int64_t site_stride);
 void gbs_state_gather(const gbs_sampler *sampler, void *x, int64_t chain_stride,
                       int64_t site_stride);
+/* Fixed sites at their values, in every chain. */
+void gbs_state_hold_fixed(gbs_sampler *sampler);
 /* Takes a block into the moments as their draw number `count`, from 1. */
 void gbs_block_accumulate(const gbs_sampler *sampler, const gbs_block *block, int64_t count,
                           gbs_moments *moments);

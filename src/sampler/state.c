@@ -1,6 +1,7 @@
 /* The chains' state: kept in blocks [place][lane] for the kernels, shown to callers as
  * [chain, site]. */
 #include "sampler/sampler_internal.h"
+#include "model/condition.h"
 #include "sampler/plan.h"
 
 #include <math.h>
@@ -133,4 +134,16 @@ void gbs_state_store(gbs_sampler *sampler, int64_t at, double value)
         ((float *)sampler->state)[at] = (float)value;
     else
         ((double *)sampler->state)[at] = value;
+}
+
+void gbs_state_hold_fixed(gbs_sampler *sampler)
+{
+    for (int64_t index = 0; index < sampler->blocks; ++index) {
+        const gbs_block block = gbs_sampler_block(sampler, index);
+        const int64_t offset = gbs_block_offset(sampler, &block), width = block.kernels->width;
+        for (int64_t i = 0; i < sampler->dim; ++i)
+            for (int64_t lane = 0; lane < width && gbs_model_is_fixed(sampler->model, i); ++lane)
+                gbs_state_store(sampler, offset + sampler->place[i] * width + lane,
+                                sampler->model->fixed[i]);
+    }
 }
