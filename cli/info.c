@@ -185,6 +185,8 @@ exit_code verb_info(int argc, char **argv)
          OPTION_TEXT, .required = true},
         {"--covariance", NULL, "FILE holds the covariance, not the precision", &f.files.covariance,
          OPTION_FLAG, .required = false},
+        {"--fix", "FILE", "hold sites at these values: D numbers, nan for a free site",
+         &f.files.fix, OPTION_TEXT, .required = false},
         {"--omega", "W", "over-relaxation weight, 0 < W < 2 (default 1)", &f.omega, OPTION_REAL,
          .low = 0, .high = 2, .open = true},
         {"--rate", NULL,

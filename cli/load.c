@@ -101,11 +101,30 @@ static exit_code load_location(const model_files *files, gbs_model_spec *spec, g
     return EXIT_FINE;
 }
 
+/* The library takes doubles; *fixed is the caller's, ended by free(), NULL where none is given. */
+static exit_code load_fixed(const model_files *files, gbs_model_spec *spec, double **fixed)
+{
+    gbs_array array = {0};
+    if (!files->fix)
+        return EXIT_FINE;
+    const exit_code code = load_vector(files->fix, spec->dim, &array);
+    if (code != EXIT_FINE)
+        return code;
+    *fixed = take(spec->dim, sizeof **fixed, "fixed sites");
+    for (int64_t i = 0; *fixed && i < spec->dim; i++)
+        (*fixed)[i] = array_at(&array, i);
+    spec->fixed = *fixed;
+    gbs_array_free(&array);
+    return *fixed ? EXIT_FINE : EXIT_FILE;
+}
+
 /* The file that a message of gbs_model_create speaks of: its first word is the argument. */
 static const char *blamed(const model_files *files, const char *message)
 {
     static const char *const words[] = {"location:", "mean:", "information:", "offset:"};
     const char *location = files->mean ? files->mean : files->info ? files->info : files->offset;
+    if (files->fix && !strncmp(message, "fixed:", 6))
+        return files->fix;
     for (size_t k = 0; location && k < sizeof words / sizeof *words; k++)
         if (!strncmp(message, words[k], strlen(words[k])))
             return location;
@@ -154,6 +173,7 @@ exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **mod
                      model_facts *facts)
 {
     gbs_array matrix = {0}, location = {0};
+    double *fixed = NULL;
     gbs_model_spec spec = gbs_model_spec_default();
     *model = NULL;
     *facts = (model_facts){0};
@@ -171,6 +191,7 @@ exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **mod
     facts->dim = spec.dim;
     facts->duplicates = matrix.duplicates;
     if ((code = load_location(files, &spec, &location)) != EXIT_FINE ||
+        (code = load_fixed(files, &spec, &fixed)) != EXIT_FINE ||
         (code = take_names(files, &matrix, &location, facts)) != EXIT_FINE)
         goto done;
     const gbs_status status = gbs_model_create(ctx, &spec, model);
@@ -194,5 +215,6 @@ done:
     }
     gbs_array_free(&matrix);
     gbs_array_free(&location);
+    free(fixed);
     return code;
 }

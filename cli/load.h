@@ -10,6 +10,7 @@ typedef struct model_files {
     const char *matrix;
     bool covariance;
     const char *mean, *info, *offset; /* at most one */
+    const char *fix;                  /* values of sites to hold, NaN for the others */
     bool quiet;                       /* no notices */
 } model_files;
 

@@ -133,6 +133,7 @@ static exit_code describe_file(const sample_run *run, const sample_record *recor
         .location = gbs_model_location(run->model),
         .location_form = forms[gbs_model_location_kind(run->model)],
         .diag_precision = *diagonal,
+        .fixed = gbs_model_fixed(run->model),
         .attributes = record->attributes,
         .attribute_count = record->attribute_count,
     };

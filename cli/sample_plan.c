@@ -173,10 +173,15 @@ static exit_code settle_seed(const cli_command *command, sample_plan *plan)
 /* No output over an input, and no two outputs in one file; --checkpoint may go on in --resume's. */
 static exit_code check_files(const cli_command *command, const sample_plan *plan)
 {
-    const char *const inputs[] = {
-        plan->files.matrix, plan->files.mean, plan->files.info,
-        plan->files.offset, plan->noise,      plan->start == GBS_START_GIVEN ? plan->init : NULL,
-        plan->resume,       plan->checkpoint};
+    const char *const inputs[] = {plan->files.matrix,
+                                  plan->files.mean,
+                                  plan->files.info,
+                                  plan->files.offset,
+                                  plan->files.fix,
+                                  plan->noise,
+                                  plan->start == GBS_START_GIVEN ? plan->init : NULL,
+                                  plan->resume,
+                                  plan->checkpoint};
     enum { INPUTS = sizeof inputs / sizeof *inputs };
     const exit_code code = check_output(command, "-o", plan->output, inputs, INPUTS);
     if (code != EXIT_FINE || !plan->checkpoint)
@@ -257,6 +262,8 @@ bool plan_parse(int argc, char **argv, sample_plan *p, exit_code *code)
          OPTION_TEXT, .required = false},
         {"--offset", "FILE", "location as the offset m of each conditional mean:\nb_i = Q_ii m_i",
          &p->files.offset, OPTION_TEXT, .required = false},
+        {"--fix", "FILE", "hold sites at these values: D numbers, nan for a free site",
+         &p->files.fix, OPTION_TEXT, .required = false},
         {"--method", "M",
          "gibbs, or exact: independent draws, usually the better\ntool where it is possible",
          &p->method, OPTION_CHOICE, .choices = methods},

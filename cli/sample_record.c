@@ -46,6 +46,7 @@ static void put_options(FILE *to, const sample_plan *plan)
     put_word(to, "--mean", plan->files.mean);
     put_word(to, "--info", plan->files.info);
     put_word(to, "--offset", plan->files.offset);
+    put_word(to, "--fix", plan->files.fix);
     fprintf(to, " --chains %" PRId64, plan->chains);
     if (gibbs && !plan->resume)
         fprintf(to, " --warmup %" PRId64, plan->warmup);

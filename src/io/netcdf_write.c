@@ -232,7 +232,7 @@ static int put_constant(int group, const char *name, int dim, const double *valu
 
 static int put_constant_data(netcdf_writer *w, const gbs_results_spec *spec)
 {
-    if (!spec->location && !spec->diag_precision)
+    if (!spec->location && !spec->diag_precision && !spec->fixed)
         return NC_NOERR;
     int dim;
     int code = nc_def_grp(w->file, "constant_data", &w->constants);
@@ -244,6 +244,8 @@ static int put_constant_data(netcdf_writer *w, const gbs_results_spec *spec)
         code = put_constant(w->constants, "location", dim, spec->location, spec->location_form);
     if (!code && spec->diag_precision)
         code = put_constant(w->constants, "diag_precision", dim, spec->diag_precision, NULL);
+    if (!code && spec->fixed)
+        code = put_constant(w->constants, "fixed", dim, spec->fixed, NULL);
     return code;
 }
 
