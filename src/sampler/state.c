@@ -140,7 +140,7 @@ void gbs_state_hold_fixed(gbs_sampler *sampler)
 {
     for (int64_t index = 0; index < sampler->blocks; ++index) {
         const gbs_block block = gbs_sampler_block(sampler, index);
-        const int64_t offset = gbs_block_offset(sampler, &block), width = block.kernels->width;
+        const int64_t offset = gbs_block_offset(sampler, &block), width = block.width;
         for (int64_t i = 0; i < sampler->dim; ++i)
             for (int64_t lane = 0; lane < width && gbs_model_is_fixed(sampler->model, i); ++lane)
                 gbs_state_store(sampler, offset + sampler->place[i] * width + lane,

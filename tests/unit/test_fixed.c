@@ -176,6 +176,58 @@ static void test_bits_of_the_smaller_model(void **state)
            cells);
 }
 
+/* Large models of few chains take other kernels: every number of chains on every instruction set,
+ * every tenth site fixed, from starts of both kinds. */
+static void test_same_bits_where_chains_are_few(void **state)
+{
+    (void)state;
+    enum { LARGE = 300, MOST = 9, RUN = 3 };
+    double *const q = calloc(LARGE * LARGE, sizeof *q), fixed[LARGE];
+    double *const expected = malloc(MOST * LARGE * sizeof *expected), *const got =
+                                                                          malloc(MOST * LARGE *
+                                                                                 sizeof *got);
+    int cells = 0;
+    assert_true(q != NULL && expected != NULL && got != NULL);
+    for (int i = 0; i < LARGE; ++i) {
+        fixed[i] = i % 10 == 3 ? 0.125 * i - 11 : (double)NAN;
+        for (int j = 0; j < LARGE; ++j)
+            q[i * LARGE + j] = i == j ? 4 : 1.0 / (1 + (i - j) * (i - j));
+    }
+    for (int isa = GBS_ISA_SCALAR; isa <= GBS_ISA_AVX512; ++isa)
+        for (int chains = 1; chains <= MOST && gbs_isa_available((gbs_isa)isa); ++chains)
+            for (int start = GBS_START_OVERDISPERSED; start <= GBS_START_ZERO; ++start) {
+                gbs_context *const ctx = new_context((gbs_isa)isa);
+                gbs_model_spec spec = spec_of(q, LARGE);
+                gbs_sampler_spec s = gbs_sampler_spec_default();
+                gbs_sampler *sampler = NULL;
+                spec.fixed = fixed;
+                s.chains = chains;
+                s.seed = 3;
+                s.start = (gbs_start)start;
+                gbs_model *const model = new_model(ctx, &spec);
+                assert_int_equal(gbs_sampler_create(ctx, model, &s, &sampler), GBS_OK);
+                assert_int_equal(gbs_sampler_run(sampler, RUN), GBS_OK);
+                assert_int_equal(gbs_sampler_get_state(sampler, got), GBS_OK);
+                /* chains do not know of each other: the first run of each start tells all */
+                if (isa == GBS_ISA_SCALAR && chains == 1)
+                    memcpy(expected + start * LARGE, got, LARGE * sizeof *got);
+                if (memcmp(expected + start * LARGE, got, LARGE * sizeof *got) != 0)
+                    fail_msg("%s, %d chains, start %d: chain 0 is not that of one chain in plain C",
+                             gbs_isa_name((gbs_isa)isa), chains, start);
+                for (int at = 0; at < chains * LARGE; ++at)
+                    assert_true(isnan(fixed[at % LARGE]) || got[at] == fixed[at % LARGE]);
+                gbs_sampler_destroy(sampler);
+                gbs_model_release(model);
+                gbs_context_destroy(ctx);
+                ++cells;
+            }
+    free(got);
+    free(expected);
+    free(q);
+    printf("checked: %d cells of instruction set, start and 1 to %d chains of %d sites\n", cells,
+           (int)MOST, (int)LARGE);
+}
+
 /* ---- the law ---- */
 
 /* Solves Q_FF d = Q_FC (v - mu_C) by elimination in long double. */
@@ -397,6 +449,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bits_of_the_smaller_model),
+        cmocka_unit_test(test_same_bits_where_chains_are_few),
         cmocka_unit_test_setup_teardown(test_conditional_mean, start, stop),
         cmocka_unit_test_setup_teardown(test_log_density, start, stop),
         cmocka_unit_test_setup_teardown(test_held_from_the_start, start, stop),
