@@ -11,7 +11,8 @@ packages_of() {
     clang) echo clang ;;
     install) echo g++ binutils man-db dpkg-dev file ;;
     deb) echo dpkg-dev file ;;
-    python) echo python3 python3-venv python3-dev g++ ;;
+    python) echo python3 python3-venv python3-dev g++ r-base-core r-cran-matrix r-cran-ncdf4 \
+        r-cran-posterior ;;
     lint) echo clang clang-format clang-tidy ;;
     coverage) echo gcovr ;;
     bench) echo clang python3 python3-venv ;;
