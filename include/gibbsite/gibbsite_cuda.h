@@ -16,8 +16,8 @@ extern "C" {
  * others are there for tests and benchmarks.  All give the same bits. */
 typedef enum gbs_cuda_kernel {
     GBS_CUDA_KERNEL_AUTO = 0,
-    GBS_CUDA_KERNEL_LANES = 1,   /* lanes share a chain: few chains, one sweep; dim <= 128 */
-    GBS_CUDA_KERNEL_THREADS = 2, /* chains in registers: native stream, dim <= 16 */
+    GBS_CUDA_KERNEL_LANES = 1,   /* lanes or warps share a chain: few chains, one sweep; dim <= 128 */
+    GBS_CUDA_KERNEL_THREADS = 2, /* chains in registers: native stream, dim <= 24 (16) */
     GBS_CUDA_KERNEL_SHARED = 3,  /* chains in shared memory: native stream, dim <= 128 (96) */
     GBS_CUDA_KERNEL_TILES = 4    /* tiles of chains and rows: any dim; needs a workspace */
 } gbs_cuda_kernel;
@@ -34,6 +34,10 @@ typedef struct gbs_cuda_launch {
      * offset they move by 4).  The native kernels are then LANES or TILES. */
     const uint64_t *device_seed;
     const uint64_t *device_offset;
+    /* Not 0: no work ahead in the stream that may still run writes those two, as under graph
+     * replay, where they are set before the graph starts.  The kernel then draws its normals
+     * while the kernel ahead of it still runs. */
+    int32_t device_state_settled;
     gbs_cuda_kernel kernel; /* AUTO */
 } gbs_cuda_launch;
 
@@ -51,7 +55,7 @@ GBS_API gbs_status gbs_cuda_sweep_workspace(const gbs_sweep_spec *spec, gbs_cuda
 GBS_API gbs_status gbs_cuda_sweep(const gbs_sweep_spec *spec, const gbs_cuda_launch *launch,
                                   char *message, size_t message_bytes);
 
-/* The kernel's name for a shape, e.g. "sweep_lanes_f32". */
+/* The kernel's name for a shape, e.g. "sweep_single_f32". */
 GBS_API const char *gbs_cuda_sweep_kernel(const gbs_sweep_spec *spec, gbs_cuda_kernel kernel);
 
 #ifdef __cplusplus

@@ -103,7 +103,7 @@ static void compare(const shape *of, int64_t sweeps)
         const int small = of->dim <= 128, native = of->stream == GBS_STREAM_NATIVE;
         const int f32 = of->type == GBS_F32;
         if ((kernel == GBS_CUDA_KERNEL_LANES && !small) ||
-            (kernel == GBS_CUDA_KERNEL_THREADS && !(native && of->dim <= 16)) ||
+            (kernel == GBS_CUDA_KERNEL_THREADS && !(native && of->dim <= (f32 ? 24 : 16))) ||
             (kernel == GBS_CUDA_KERNEL_SHARED && !(native && of->dim <= (f32 ? 128 : 96))))
             continue;
         CUDA(cudaMemcpy(x_device, x, bytes, cudaMemcpyHostToDevice));
@@ -160,7 +160,7 @@ static void compare_for_sanitizers(void)
 int main(int argc, char **argv)
 {
     const int quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
-    static const int64_t dims[] = {1, 2, 3, 5, 8, 16, 31, 32, 33, 64, 100, 128, 257, 512, 1000};
+    static const int64_t dims[] = {1, 2, 3, 5, 8, 16, 20, 31, 32, 33, 64, 100, 128, 257, 512, 1000};
     static const int64_t chains[] = {1, 2, 31, 32, 33, 1000, 4097};
     if (argc > 1 && strcmp(argv[1], "--sanitizer") == 0) {
         compare_for_sanitizers();
@@ -178,7 +178,11 @@ int main(int argc, char **argv)
                                      (gbs_location)(order + 1), GBS_STREAM_NATIVE},
                             3);
             }
-            for (int order = 0; order < 3; ++order) { /* single sweeps have kernels of their own */
+            for (int location = 0; location < 4; ++location) /* a kernel for plain single sweeps */
+                compare(&(shape){(gbs_type)type, dims[d], 1000, GBS_ORDER_FORWARD, 1.0,
+                                 (gbs_location)location, GBS_STREAM_NATIVE},
+                        1);
+            for (int order = 0; order < 3; ++order) { /* and one for the others */
                 compare(&(shape){(gbs_type)type, dims[d], 33, (gbs_order)order, 1.0,
                                  GBS_LOCATION_ZERO, GBS_STREAM_NATIVE},
                         1);

@@ -6,6 +6,12 @@
 
 #include "backend/cuda/sweep_args.cuh"
 
+/* In the direction of the pass: the k-th of last + 1. */
+template <int DIRECTION> static __device__ __forceinline__ constexpr int turned(int k, int last)
+{
+    return DIRECTION > 0 ? k : last - k;
+}
+
 template <typename T> struct alignas(4 * sizeof(T)) quad {
     T v[4];
 };
@@ -18,6 +24,25 @@ static __device__ __forceinline__ float vocab_fma(float a, float b, float c)
 static __device__ __forceinline__ double vocab_fma(double a, double b, double c)
 {
     return __fma_rn(a, b, c);
+}
+
+/* r += a value in the lanes where `on`, as predicated instructions: a branch would make the warp
+ * run twice, a select would cost an instruction a sum.  Two rows at a time. */
+static __device__ __forceinline__ void add_if(bool on, float a0, float a1, float value, float *r)
+{
+    asm("{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %2, 0;\n\t"
+        "@p fma.rn.f32 %0, %3, %5, %0;\n\t@p fma.rn.f32 %1, %4, %5, %1;\n\t}"
+        : "+f"(r[0]), "+f"(r[1])
+        : "r"((int)on), "f"(a0), "f"(a1), "f"(value));
+}
+
+static __device__ __forceinline__ void add_if(bool on, double a0, double a1, double value,
+                                              double *r)
+{
+    asm("{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %2, 0;\n\t"
+        "@p fma.rn.f64 %0, %3, %5, %0;\n\t@p fma.rn.f64 %1, %4, %5, %1;\n\t}"
+        : "+d"(r[0]), "+d"(r[1])
+        : "r"((int)on), "d"(a0), "d"(a1), "d"(value));
 }
 
 static __device__ __forceinline__ float divided(float a, float b)
@@ -39,37 +64,56 @@ static __device__ __forceinline__ T raw_coefficient(const gbs_sweep_args &a, T e
     return (T)(a.omega * (-(double)entry / (double)diagonal));
 }
 
+/* 1 / own to within 2^-51, without a branch.  A quotient of floats is at least 2^-49 of itself from
+ * where rounding to float changes, so (float)(entry times this) is the rounded quotient
+ * (tests/gpu/test_gpu_roots.cu). */
+static __device__ __forceinline__ double close_reciprocal(float own)
+{
+    const double d = (double)own;
+    double y;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(d));
+    y = __fma_rn(y, __fma_rn(-d, y, 1.0), y);
+    y = __fma_rn(y, __fma_rn(-d, y, 1.0), y);
+    return isinf(own) ? copysign(0.0, d) : y;
+}
+
+static __device__ __forceinline__ float times_reciprocal(float entry, double reciprocal)
+{
+    return (float)((double)entry * reciprocal);
+}
+
 /* 1 / sqrt(q) rounded once, for q in [2^-60, 2^60], without double arithmetic and its latency: an
  * approximation and one corrected step, good to 2^-45 before the rounding.  The same bits as by
  * way of double for every q (tests/gpu/test_gpu_roots.cu). */
 static __device__ __forceinline__ float rounded_rsqrt(float q)
 {
     float y;
-    asm("rsqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(q));
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(q));
     const float h = q * y, l = __fmaf_rn(q, y, -h);
     const float e = __fmaf_rn(-l, y, __fmaf_rn(-h, y, 1.0f)); /* 1 - q y^2 */
     return y + (y * e) * __fmaf_rn(0.375f, e, 0.5f);
 }
 
-template <typename T>
-static __device__ __forceinline__ T scale_by_double(const gbs_sweep_args &a, T diagonal)
+/* s_i for w = 1, without a branch: extreme exponents are moved by an even number first. */
+static __device__ __forceinline__ float plain_scale(float own)
 {
-    const double root = 1.0 / sqrt((double)diagonal);
-    return (T)(a.relaxed ? root * sqrt(a.omega * (2.0 - a.omega)) : root);
+    const float up = own < 0x1p-60f ? 0x1p96f : own > 0x1p60f ? 0x1p-96f : 1.0f;
+    const float back = own < 0x1p-60f ? 0x1p48f : own > 0x1p60f ? 0x1p-48f : 1.0f;
+    const float s = rounded_rsqrt(own * up) * back;
+    return own > 0.0f ? isinf(own) ? 0.0f : s : nanf("");
 }
 
-static __device__ __forceinline__ float raw_scale(const gbs_sweep_args &a, float diagonal)
+static __device__ __forceinline__ double plain_scale(double own)
 {
-    if (!(diagonal > 0.0f))
-        return nanf("");
-    if (!a.relaxed && diagonal >= 0x1p-60f && diagonal <= 0x1p60f)
-        return rounded_rsqrt(diagonal);
-    return scale_by_double(a, diagonal);
+    return own > 0.0 ? 1.0 / sqrt(own) : nan("");
 }
 
-static __device__ __forceinline__ double raw_scale(const gbs_sweep_args &a, double diagonal)
+template <typename T> static __device__ __forceinline__ T raw_scale(const gbs_sweep_args &a, T own)
 {
-    return diagonal > 0.0 ? scale_by_double(a, diagonal) : nan("");
+    if (!a.relaxed)
+        return plain_scale(own);
+    const double root = 1.0 / sqrt((double)own);
+    return own > T(0) ? (T)(root * sqrt(a.omega * (2.0 - a.omega))) : (T)nan("");
 }
 
 /* c_i; `row` is row i of the precision, `location` the group's. */
@@ -109,94 +153,105 @@ static __device__ __forceinline__ void find_group(const gbs_sweep_args &a, int c
     *first_chain = (int64_t)block * chains_per_block;
 }
 
-/* Coefficients are made in two steps, so that a kernel can do something else while the numbers
- * come from memory.  An item is four columns of one row; neighbouring threads take neighbouring
- * rows, so that stores to shared memory do not collide. */
-template <typename T> struct coefficient_item {
+/* Four columns of a row, and the row's diagonal entry, which a thread turns into coefficients. */
+template <typename T> struct row_item {
     quad<T> entry;
-    T own;    /* the diagonal entry of the row */
-    T vector; /* the diagonal entry of the row whose s and c this thread makes */
+    T own; /* the row's diagonal entry */
     int p, q;
 };
 
-/* The row whose scale and centre a thread makes: counted from the last thread down, since the
- * first ones may have a matrix item more. */
-static __device__ __forceinline__ int vector_row(void)
-{
-    return blockDim.x - 1 - threadIdx.x;
-}
-
 template <typename T>
-static __device__ __forceinline__ coefficient_item<T> load_item(const gbs_sweep_args &a,
-                                                                int64_t group, int rows, int index)
+static __device__ __forceinline__ row_item<T> load_row_item(const gbs_sweep_args &a,
+                                                            const T *matrix, int p, int q)
 {
     const int dim = (int)a.dim;
-    const T *const matrix = (const T *)a.precision + group * a.precision_group_stride;
-    coefficient_item<T> item;
-    item.p = index % rows;
-    item.q = index / rows * 4;
-    item.own = item.vector = T(1);
+    row_item<T> item;
+    item.p = p;
+    item.q = q;
+    item.own = T(1);
     item.entry = {{T(0), T(0), T(0), T(0)}};
-    if (vector_row() < dim)
-        item.vector = matrix[vector_row() * (a.precision_row_stride + 1)];
-    if (item.p < dim && item.q < dim) {
-        const T *const row = matrix + item.p * a.precision_row_stride;
-        item.own = row[item.p];
+    if (p < dim && q < dim) {
+        const T *const row = matrix + p * a.precision_row_stride;
+        item.own = row[p];
         if (dim % 4 == 0 && a.precision_row_stride % 4 == 0 &&
             (uintptr_t)matrix % (4 * sizeof(T)) == 0) {
-            item.entry = *(const quad<T> *)(row + item.q);
+            item.entry = *(const quad<T> *)(row + q);
         } else {
 #pragma unroll
             for (int m = 0; m < 4; ++m)
-                item.entry.v[m] = row[item.q + m < dim ? item.q + m : item.q];
+                item.entry.v[m] = row[q + m < dim ? q + m : q];
         }
     }
     return item;
 }
 
+static __device__ __forceinline__ void quotients(const gbs_sweep_args &a, float entry[4], float own)
+{
+    if (!a.relaxed) {
+        const double reciprocal = close_reciprocal(own);
+#pragma unroll
+        for (int m = 0; m < 4; ++m)
+            entry[m] = times_reciprocal(-entry[m], reciprocal);
+    } else {
+#pragma unroll 1
+        for (int m = 0; m < 4; ++m) { /* turned round, so that they stay in registers */
+            const float one = raw_coefficient(a, entry[0], own);
+            entry[0] = entry[1];
+            entry[1] = entry[2];
+            entry[2] = entry[3];
+            entry[3] = one;
+        }
+    }
+}
+
+static __device__ __forceinline__ void quotients(const gbs_sweep_args &a, double entry[4],
+                                                 double own)
+{
+#pragma unroll
+    for (int m = 0; m < 4; ++m)
+        entry[m] = raw_coefficient(a, entry[m], own);
+}
+
+/* Entries become coefficients; padding and the diagonal become -0. */
 template <typename T>
-static __device__ __forceinline__ void
-store_item(const gbs_sweep_args &a, const coefficient_item<T> &item, int stride, T *at)
+static __device__ __forceinline__ void make_row_item(const gbs_sweep_args &a, row_item<T> *item)
 {
     const int dim = (int)a.dim;
+    quotients(a, item->entry.v, item->own);
 #pragma unroll
     for (int m = 0; m < 4; ++m) {
-        const int q = item.q + m;
-        const bool real = item.p < dim && q < dim && q != item.p;
-        at[q * stride + item.p] = real ? raw_coefficient(a, item.entry.v[m], item.own) : T(-0.0);
+        const int q = item->q + m;
+        if (item->p >= dim || q >= dim || q == item->p)
+            item->entry.v[m] = T(-0.0);
     }
 }
 
 /* Fills at[column * stride + row] over `rows` padded places (a multiple of 4), scale, centre and
- * diagonal (A_ii), with all threads of the block; `item` is load_item of index threadIdx.x.  Ends
- * without a barrier. */
+ * diagonal (A_ii), with all threads of the block.  Neighbouring threads take neighbouring rows, so
+ * that stores to shared memory do not collide.  Ends without a barrier. */
 template <typename T>
-static __device__ __forceinline__ void
-make_coefficients(const gbs_sweep_args &a, int64_t group, int rows, int stride,
-                  coefficient_item<T> item, T *at, T *scale, T *centre, T *diagonal)
+static __device__ __forceinline__ void make_coefficients(const gbs_sweep_args &a, int64_t group,
+                                                         int rows, int stride, T *at, T *scale,
+                                                         T *centre, T *diagonal)
 {
-    const int dim = (int)a.dim, items = rows * (rows / 4);
+    const int dim = (int)a.dim;
     const T *const matrix = (const T *)a.precision + group * a.precision_group_stride;
     const T *const location = (const T *)a.location + group * a.location_group_stride;
-    T own = item.vector;
 #pragma unroll 1
-    for (int p = vector_row(); p < rows; p += blockDim.x) {
-        T s = T(0), c = T(0);
-        if (p < dim) {
-            if (p != vector_row())
-                own = matrix[p * (a.precision_row_stride + 1)];
-            s = raw_scale(a, own);
-            c = raw_centre(a, matrix + p * a.precision_row_stride, location, p);
-        }
-        scale[p] = s;
-        centre[p] = c;
-        diagonal[p] = p < dim && a.relaxed ? (T)(1.0 - a.omega) : T(-0.0);
+    for (int p = threadIdx.x; p < rows; p += blockDim.x) {
+        const T *const row = matrix + p * a.precision_row_stride;
+        const bool real = p < dim;
+        scale[p] = real ? raw_scale(a, row[p]) : T(0);
+        centre[p] = real ? raw_centre(a, row, location, p) : T(0);
+        diagonal[p] = real && a.relaxed ? (T)(1.0 - a.omega) : T(-0.0);
     }
 #pragma unroll 1
-    for (int index = threadIdx.x; index < items; index += blockDim.x) {
-        if (index != (int)threadIdx.x)
-            item = load_item<T>(a, group, rows, index);
-        store_item(a, item, stride, at);
+    for (int index = threadIdx.x; index < rows * (rows / 4); index += blockDim.x) {
+        row_item<T> item = load_row_item(a, matrix, index % rows, index / rows * 4);
+        make_row_item(a, &item);
+#pragma unroll
+        for (int m = 0; m < 4; ++m)
+            at[(item.q + m) * stride + item.p] = item.entry.v[m];
     }
 }
 

@@ -93,6 +93,18 @@ torch_philox(const gbs_philox_key &key, const torch_place &place, uint64_t count
     }
 }
 
+/* torch's normal of two words: the first or the second of its pair. */
+static __device__ __forceinline__ float torch_normal_of(uint32_t x, uint32_t y, bool second)
+{
+    const float u = __fmaf_rn((float)x, 0x1p-32f, 0x1p-33f);
+    const float v = __fmaf_rn((float)y, 0x1.921fb6p-30f, 0x1.921fb6p-31f);
+    const float l = -2.0f * logf(u);
+    const float r = l == 0.0f ? l : vf_sqrt(l); /* rounded, as torch's; -0 stays */
+    float sine, cosine;
+    __sincosf(v, &sine, &cosine);
+    return (second ? cosine : sine) * r;
+}
+
 /* This element of the call whose generator offset is `offset`. */
 static __device__ __forceinline__ float
 torch_normal(const gbs_philox_key &key, const torch_place &place, uint64_t offset, float)
@@ -102,12 +114,7 @@ torch_normal(const gbs_philox_key &key, const torch_place &place, uint64_t offse
     const bool late = place.output & 2;
     const uint32_t x = late ? (uint32_t)w[2] : (uint32_t)w[0],
                    y = late ? (uint32_t)w[3] : (uint32_t)w[1];
-    const float u = __fmaf_rn((float)x, 0x1p-32f, 0x1p-33f);
-    const float v = __fmaf_rn((float)y, 0x1.921fb6p-30f, 0x1.921fb6p-31f);
-    const float r = __fsqrt_rn(-2.0f * logf(u));
-    float sine, cosine;
-    __sincosf(v, &sine, &cosine);
-    return ((place.output & 1) ? cosine : sine) * r;
+    return torch_normal_of(x, y, place.output & 1);
 }
 
 static __device__ __forceinline__ double

@@ -14,15 +14,31 @@ struct gbs_cuda_instance {
     int threads;
     int chains; /* of one block of threads */
     size_t shared_bytes;
+    bool waits; /* may start early: it waits itself before it reads what others write */
 };
 
 /* `kind` is a gbs_stream or NATIVE_REPLAYED. */
 
-/* Lanes sharing a chain; dim <= 128.  `single`: for one sweep. */
-gbs_cuda_instance gbs_cuda_lanes_f32(int64_t dim, int kind, int single);
-gbs_cuda_instance gbs_cuda_lanes_f64(int64_t dim, int kind, int single);
+/* A warp to four rows of 32 chains: a single sweep; dim <= 128. */
+gbs_cuda_instance gbs_cuda_once(gbs_type type, int64_t dim, int kind);
 
-/* One thread per chain, native stream; dim <= 16. */
+/* One plain forward sweep of floats in as little code as possible; dim <= GBS_CUDA_SINGLE_DIM. */
+#define GBS_CUDA_SINGLE_DIM 64
+struct gbs_single_args;
+struct gbs_single_instance {
+    void (*kernel)(gbs_single_args);
+    int threads, chains;
+};
+gbs_single_instance gbs_cuda_single(int64_t dim, gbs_stream kind);
+
+/* Lanes that share a chain, coefficients in registers: many sweeps in one direction, native stream;
+ * dim <= GBS_CUDA_HELD_DIM_F32 or _F64. */
+#define GBS_CUDA_HELD_DIM_F32 32
+#define GBS_CUDA_HELD_DIM_F64 16
+gbs_cuda_instance gbs_cuda_held_f32(int64_t dim, int relaxed);
+gbs_cuda_instance gbs_cuda_held_f64(int64_t dim, int relaxed);
+
+/* One thread per chain, native stream; dim <= 24 (float) or 16. */
 gbs_cuda_instance gbs_cuda_threads_f32(int64_t dim);
 gbs_cuda_instance gbs_cuda_threads_f64(int64_t dim);
 

@@ -6,10 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* From this many chains on, threads that own chains beat lanes that share one: at D = 32 on an
- * H200 lanes do 119 Gsites/s, the others 81 at 32,768 chains and 160 at 65,536. */
+/* From this many chains on, threads that own chains beat lanes that share one.  Gsites/s on an H200
+ * at 32,768 and 65,536 chains: D = 8 held 269, 292, threads 227, 337; D = 16 218, 227 and 205, 314;
+ * D = 24 124, 125 and 180, 273; D = 32 held 176, 178, shared 139, 197; D = 48 once 72, 72, shared
+ * 58, 116; D = 128 51, 51 and 49, 65. */
 #define MANY_CHAINS 49152
-#define THREADS_DIM 16
+#define MANY_CHAINS_24 24576 /* of 17 to 24 places */
+#define THREADS_DIM_F32 24
+#define THREADS_DIM_F64 16
 #define LANES_DIM 128
 #define MAX_GRID 2147483647LL
 
@@ -36,7 +40,8 @@ static int fits(gbs_cuda_kernel kernel, const gbs_sweep_spec *spec, int kind)
     const int f32 = spec->type == GBS_F32, native = kind == GBS_STREAM_NATIVE;
     switch (kernel) {
     case GBS_CUDA_KERNEL_LANES: return spec->dim <= LANES_DIM;
-    case GBS_CUDA_KERNEL_THREADS: return native && spec->dim <= THREADS_DIM;
+    case GBS_CUDA_KERNEL_THREADS:
+        return native && spec->dim <= (f32 ? THREADS_DIM_F32 : THREADS_DIM_F64);
     case GBS_CUDA_KERNEL_SHARED:
         return native && spec->dim <= (f32 ? GBS_CUDA_SHARED_DIM_F32 : GBS_CUDA_SHARED_DIM_F64);
     case GBS_CUDA_KERNEL_TILES: return 1;
@@ -49,22 +54,12 @@ static int fits(gbs_cuda_kernel kernel, const gbs_sweep_spec *spec, int kind)
 static gbs_cuda_kernel choose(const gbs_sweep_spec *spec, int kind)
 {
     const int64_t chains = spec->groups * spec->chains;
-    if (chains >= MANY_CHAINS && fits(GBS_CUDA_KERNEL_THREADS, spec, kind))
+    const int64_t many = spec->dim > 16 && spec->dim <= 24 ? MANY_CHAINS_24 : MANY_CHAINS;
+    if (chains >= many && fits(GBS_CUDA_KERNEL_THREADS, spec, kind))
         return GBS_CUDA_KERNEL_THREADS;
-    if (chains >= MANY_CHAINS && fits(GBS_CUDA_KERNEL_SHARED, spec, kind))
+    if (chains >= many && fits(GBS_CUDA_KERNEL_SHARED, spec, kind))
         return GBS_CUDA_KERNEL_SHARED;
     return spec->dim <= LANES_DIM ? GBS_CUDA_KERNEL_LANES : GBS_CUDA_KERNEL_TILES;
-}
-
-extern "C" const char *gbs_cuda_sweep_kernel(const gbs_sweep_spec *spec, gbs_cuda_kernel kernel)
-{
-    static const char *const names[][2] = {{"auto", "auto"},
-                                           {"sweep_lanes_f32", "sweep_lanes_f64"},
-                                           {"sweep_threads_f32", "sweep_threads_f64"},
-                                           {"sweep_shared_f32", "sweep_shared_f64"},
-                                           {"sweep_tiles_f32", "sweep_tiles_f64"}};
-    return names[kernel != GBS_CUDA_KERNEL_AUTO ? kernel : choose(spec, spec->stream)]
-                [spec->type == GBS_F64];
 }
 
 static size_t element_size(const gbs_sweep_spec *spec)
@@ -245,6 +240,8 @@ static gbs_sweep_args arguments_of(const gbs_sweep_spec *spec, const gbs_cuda_la
     }
     a.noise.device_seed = launch->device_seed;
     a.noise.device_offset = launch->device_offset;
+    a.noise.settled = (launch->device_seed == NULL && launch->device_offset == NULL) ||
+                      launch->device_state_settled;
     a.noise.call_elements = spec->groups * spec->chains;
     a.noise.first_pass = (uint64_t)spec->first_sweep * (uint64_t)a.passes;
     a.noise.first_chain = (uint64_t)spec->first_chain;
@@ -258,6 +255,60 @@ static gbs_sweep_args arguments_of(const gbs_sweep_spec *spec, const gbs_cuda_la
     return a;
 }
 
+static bool fits_held(const gbs_sweep_spec *spec, int kind)
+{
+    return spec->sweeps > 1 && pass_count(spec) == 1 && kind == GBS_STREAM_NATIVE &&
+           spec->dim <= (spec->type == GBS_F32 ? GBS_CUDA_HELD_DIM_F32 : GBS_CUDA_HELD_DIM_F64);
+}
+
+/* Four places of every chain lie together, so that one access of 16 bytes takes them. */
+static bool in_quads(const void *base, const int64_t stride[3])
+{
+    return (uintptr_t)base % 16 == 0 && stride[2] == 1 && stride[1] % 4 == 0 && stride[1] >= 0 &&
+           stride[1] <= INT32_MAX;
+}
+
+/* Is the call what sweep_single is for? */
+static bool fits_single(const gbs_sweep_spec *spec, const gbs_sweep_args *a, int kind)
+{
+    const gbs_noise_args *const n = &a->noise;
+    if (spec->type != GBS_F32 || a->groups != 1 || a->sweeps != 1 || a->passes != 1 ||
+        a->first_direction < 0 || a->relaxed || a->keep_every != 0 ||
+        a->location_kind == GBS_LOCATION_MEAN || a->dim % 4 != 0 || a->dim > GBS_CUDA_SINGLE_DIM ||
+        a->chains > INT32_MAX / 2 || a->precision_row_stride % 4 != 0 ||
+        a->precision_row_stride > INT32_MAX || (uintptr_t)a->precision % 16 != 0 ||
+        !in_quads(a->x, a->x_stride) || !in_quads(a->out, a->out_stride))
+        return false;
+    if (kind == GBS_STREAM_TORCH_CUDA)
+        return n->call_elements <= n->call_threads;
+    return kind == GBS_STREAM_NATIVE && n->purpose == 0 && n->first_pass <= UINT32_MAX &&
+           n->first_chain + (uint64_t)a->chains <= UINT32_MAX;
+}
+
+static gbs_single_args single_arguments_of(const gbs_sweep_spec *spec, const gbs_sweep_args *a)
+{
+    gbs_single_args s;
+    memset(&s, 0, sizeof s);
+    s.precision = (const float *)a->precision;
+    s.location = (const float *)a->location;
+    s.x = (const float *)a->x;
+    s.out = (float *)a->out;
+    s.device_seed = a->noise.device_seed;
+    s.device_offset = a->noise.device_offset;
+    s.seed = spec->seed;
+    s.offset = a->noise.torch_offset;
+    s.dim = (int32_t)a->dim;
+    s.chains = (int32_t)a->chains;
+    s.row_stride = (int32_t)a->precision_row_stride;
+    s.x_stride = (int32_t)a->x_stride[1];
+    s.out_stride = (int32_t)a->out_stride[1];
+    s.location_kind = a->location_kind;
+    s.first_chain = (uint32_t)a->noise.first_chain;
+    s.pass = (uint32_t)a->noise.first_pass;
+    s.settled = a->noise.settled;
+    return s;
+}
+
 /* ---- launches ---- */
 
 static gbs_status from_cuda(cudaError_t error, const char *what, char *message, size_t bytes)
@@ -268,24 +319,62 @@ static gbs_status from_cuda(cudaError_t error, const char *what, char *message, 
                   cudaGetErrorName(error), cudaGetErrorString(error));
 }
 
-static gbs_status launch_instance(const gbs_cuda_instance *instance, const gbs_sweep_args *a,
-                                  cudaStream_t stream, char *message, size_t bytes)
+/* May a kernel start while the one before it in the stream still runs, and wait for it itself? */
+static bool can_overlap(void)
 {
-    const int64_t blocks = a->groups * ((a->chains + instance->chains - 1) / instance->chains);
+    int device = 0, major = 0;
+    return cudaGetDevice(&device) == cudaSuccess &&
+           cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) ==
+               cudaSuccess &&
+           major >= 9;
+}
+
+static gbs_status launch_kernel(const void *kernel, int64_t chains_per_block, int threads,
+                                size_t shared_bytes, bool waits, const gbs_sweep_args *a,
+                                void **arguments, cudaStream_t stream, char *message, size_t bytes)
+{
+    const int64_t blocks = a->groups * ((a->chains + chains_per_block - 1) / chains_per_block);
     if (blocks > MAX_GRID)
         return refuse(message, bytes, GBS_ERROR_LIMIT, "chains: %lld are too many for one launch",
                       (long long)(a->groups * a->chains));
-    if (instance->shared_bytes > 48 * 1024) {
-        const cudaError_t error = cudaFuncSetAttribute((const void *)instance->kernel,
-                                                       cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                       (int)instance->shared_bytes);
+    if (shared_bytes > 48 * 1024) {
+        const cudaError_t error = cudaFuncSetAttribute(
+            kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes);
         if (error != cudaSuccess)
             return from_cuda(error, "shared memory", message, bytes);
     }
-    instance
-        ->kernel<<<(unsigned)blocks, (unsigned)instance->threads, instance->shared_bytes, stream>>>(
-            *a);
-    return from_cuda(cudaGetLastError(), "launch", message, bytes);
+    cudaLaunchAttribute overlap;
+    memset(&overlap, 0, sizeof overlap);
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config;
+    memset(&config, 0, sizeof config);
+    config.gridDim = dim3((unsigned)blocks);
+    config.blockDim = dim3((unsigned)threads);
+    config.dynamicSmemBytes = shared_bytes;
+    config.stream = stream;
+    config.attrs = &overlap;
+    config.numAttrs = waits && can_overlap() ? 1 : 0;
+    return from_cuda(cudaLaunchKernelExC(&config, kernel, arguments), "launch", message, bytes);
+}
+
+static gbs_status launch_instance(const gbs_cuda_instance *instance, gbs_sweep_args a,
+                                  cudaStream_t stream, char *message, size_t bytes)
+{
+    void *arguments[] = {&a};
+    return launch_kernel((const void *)instance->kernel, instance->chains, instance->threads,
+                         instance->shared_bytes, instance->waits, &a, arguments, stream, message,
+                         bytes);
+}
+
+static gbs_status launch_single(const gbs_sweep_spec *spec, const gbs_sweep_args *a, int kind,
+                                cudaStream_t stream, char *message, size_t bytes)
+{
+    const gbs_single_instance instance = gbs_cuda_single(spec->dim, (gbs_stream)kind);
+    gbs_single_args s = single_arguments_of(spec, a);
+    void *arguments[] = {&s};
+    return launch_kernel((const void *)instance.kernel, instance.chains, instance.threads, 0, true,
+                         a, arguments, stream, message, bytes);
 }
 
 static gbs_status launch_tiles(const gbs_sweep_spec *spec, const gbs_cuda_launch *launch,
@@ -327,6 +416,24 @@ static gbs_status launch_tiles(const gbs_sweep_spec *spec, const gbs_cuda_launch
     instance.kernel<<<(unsigned)(spec->groups * tile_blocks(spec)), (unsigned)instance.threads,
                       instance.shared_bytes, stream>>>(*a, t);
     return from_cuda(cudaGetLastError(), "launch", message, bytes);
+}
+
+extern "C" const char *gbs_cuda_sweep_kernel(const gbs_sweep_spec *spec, gbs_cuda_kernel kernel)
+{
+    static const char *const names[][2] = {
+        {"sweep_once_f32", "sweep_once_f64"},     {"sweep_held_f32", "sweep_held_f64"},
+        {"sweep_single_f32", "sweep_single_f32"}, {"sweep_threads_f32", "sweep_threads_f64"},
+        {"sweep_shared_f32", "sweep_shared_f64"}, {"sweep_tiles_f32", "sweep_tiles_f64"}};
+    gbs_cuda_launch plain;
+    memset(&plain, 0, sizeof plain);
+    if (kernel == GBS_CUDA_KERNEL_AUTO)
+        kernel = choose(spec, spec->stream);
+    int name = 1 + (int)kernel;
+    if (kernel == GBS_CUDA_KERNEL_LANES) {
+        const gbs_sweep_args a = arguments_of(spec, &plain);
+        name = fits_single(spec, &a, spec->stream) ? 2 : fits_held(spec, spec->stream) ? 1 : 0;
+    }
+    return names[name][spec->type == GBS_F64];
 }
 
 extern "C" gbs_status gbs_cuda_available(char *message, size_t message_bytes)
@@ -392,10 +499,15 @@ extern "C" gbs_status gbs_cuda_sweep(const gbs_sweep_spec *spec, const gbs_cuda_
         instance = f32 ? gbs_cuda_shared_f32(spec->dim) : gbs_cuda_shared_f64(spec->dim);
         break;
     case GBS_CUDA_KERNEL_LANES:
-        instance = f32 ? gbs_cuda_lanes_f32(spec->dim, kind, spec->sweeps == 1)
-                       : gbs_cuda_lanes_f64(spec->dim, kind, spec->sweeps == 1);
+        if (fits_single(spec, &a, kind))
+            return launch_single(spec, &a, kind, stream, message, message_bytes);
+        if (!fits_held(spec, kind))
+            instance = gbs_cuda_once(spec->type, spec->dim, kind);
+        else
+            instance = f32 ? gbs_cuda_held_f32(spec->dim, a.relaxed)
+                           : gbs_cuda_held_f64(spec->dim, a.relaxed);
         break;
     default: return launch_tiles(spec, how, &a, message, message_bytes);
     }
-    return launch_instance(&instance, &a, stream, message, message_bytes);
+    return launch_instance(&instance, a, stream, message, message_bytes);
 }

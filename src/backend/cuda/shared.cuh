@@ -9,7 +9,8 @@
 #ifndef GBS_CUDA_SHARED_CUH
 #define GBS_CUDA_SHARED_CUH
 
-#include "backend/cuda/lanes.cuh"
+#include "backend/cuda/coefficients.cuh"
+#include "backend/cuda/device_noise.cuh"
 
 #define SHARED_ROWS 8
 
@@ -33,17 +34,23 @@ static __device__ __forceinline__ void shared_column(const T *a_column, const T 
         }
 }
 
-/* Columns of `count` places from `first` on, in the direction of the pass. */
+/* `groups` groups of columns from place `first` on, in the direction of the pass. */
 template <typename T, int CHAINS, int DIRECTION>
 static __device__ __forceinline__ void shared_columns(const T *a_group, const T *x, int rows,
-                                                      int x_stride, int first, int count,
+                                                      int x_stride, int first, int groups,
                                                       T r[SHARED_ROWS][CHAINS])
 {
     const T *a_column = a_group + first * rows;
     const T *x_row = x + first * x_stride;
-#pragma unroll 4
-    for (int k = 0; k < count; ++k, a_column += DIRECTION * rows, x_row += DIRECTION * x_stride)
-        shared_column<T, CHAINS>(a_column, x_row, r);
+#pragma unroll 1
+    for (int g = 0; g < groups; ++g) {
+#pragma unroll
+        for (int k = 0; k < SHARED_ROWS; ++k)
+            shared_column<T, CHAINS>(a_column + DIRECTION * k * rows,
+                                     x_row + DIRECTION * k * x_stride, r);
+        a_column += DIRECTION * SHARED_ROWS * rows;
+        x_row += DIRECTION * SHARED_ROWS * x_stride;
+    }
 }
 
 template <typename T, int CHAINS, int DIRECTION>
@@ -85,48 +92,64 @@ shared_group(const gbs_sweep_args &a, const T *at, const T *scale, int rows,
         const int q = turned<DIRECTION>(j, SHARED_ROWS - 1);
         const chain_values<T, CHAINS> old =
             *(const chain_values<T, CHAINS> *)(x + (base + q) * x_stride);
+        const quad<T> low = *(const quad<T> *)(a_group + (base + q) * rows),
+                      high = *(const quad<T> *)(a_group + (base + q) * rows + 4);
 #pragma unroll
         for (int i = 0; i < j; ++i) {
             const int k = turned<DIRECTION>(i, SHARED_ROWS - 1);
-            const T coefficient = a_group[(base + q) * rows + k];
+            const T coefficient = k < 4 ? low.v[k % 4] : high.v[k % 4];
 #pragma unroll
             for (int c = 0; c < CHAINS; ++c)
                 r[k][c] = vocab_fma(coefficient, old.v[c], r[k][c]);
         }
     }
-    const int after = rows - base - SHARED_ROWS; /* places above the group */
+    const int before = g, after = rows / SHARED_ROWS - 1 - g; /* groups of places */
     if (DIRECTION > 0) {
         shared_columns<T, CHAINS, 1>(a_group, x, rows, x_stride, base + SHARED_ROWS, after, r);
-        shared_columns<T, CHAINS, 1>(a_group, x, rows, x_stride, 0, base, r);
+        shared_columns<T, CHAINS, 1>(a_group, x, rows, x_stride, 0, before, r);
     } else {
-        shared_columns<T, CHAINS, -1>(a_group, x, rows, x_stride, base - 1, base, r);
+        shared_columns<T, CHAINS, -1>(a_group, x, rows, x_stride, base - 1, before, r);
         shared_columns<T, CHAINS, -1>(a_group, x, rows, x_stride, rows - 1, after, r);
     }
 #pragma unroll
-    for (int i = 0; i < SHARED_ROWS; ++i) {
+    for (int i = 0; i < SHARED_ROWS - 1; ++i) {
         const int q = turned<DIRECTION>(i, SHARED_ROWS - 1);
-        chain_values<T, CHAINS> done;
-#pragma unroll
-        for (int c = 0; c < CHAINS; ++c)
-            done.v[c] = base + q < a.dim ? r[q][c] : T(0);
-        *(chain_values<T, CHAINS> *)(x + (base + q) * x_stride) = done;
+        const quad<T> low = *(const quad<T> *)(a_group + (base + q) * rows),
+                      high = *(const quad<T> *)(a_group + (base + q) * rows + 4);
 #pragma unroll
         for (int j = i + 1; j < SHARED_ROWS; ++j) {
             const int k = turned<DIRECTION>(j, SHARED_ROWS - 1);
-            const T coefficient = a_group[(base + q) * rows + k];
+            const T coefficient = k < 4 ? low.v[k % 4] : high.v[k % 4];
 #pragma unroll
             for (int c = 0; c < CHAINS; ++c)
                 r[k][c] = vocab_fma(coefficient, r[q][c], r[k][c]);
         }
     }
+    if (base + SHARED_ROWS > a.dim) { /* padding stays +0, whatever the chain holds */
+#pragma unroll
+        for (int k = 0; k < SHARED_ROWS; ++k)
+#pragma unroll
+            for (int c = 0; c < CHAINS; ++c)
+                r[k][c] = base + k < a.dim ? r[k][c] : T(0);
+    }
+#pragma unroll
+    for (int k = 0; k < SHARED_ROWS; ++k) {
+        chain_values<T, CHAINS> done;
+#pragma unroll
+        for (int c = 0; c < CHAINS; ++c)
+            done.v[c] = r[k][c];
+        *(chain_values<T, CHAINS> *)(x + (base + k) * x_stride) = done;
+    }
 }
 
-/* Shared memory: coefficients [rows][rows], three vectors, state [rows][threads * CHAINS + pad]. */
-template <typename T, int CHAINS, int THREADS>
-__global__ void __launch_bounds__(THREADS) sweep_shared(const __grid_constant__ gbs_sweep_args a)
+/* Shared memory: coefficients [rows][rows], three vectors, state [rows][threads * CHAINS + pad].
+ * ROWS: the padded dim where it is known, which saves address arithmetic; else 0. */
+template <typename T, int CHAINS, int THREADS, int ROWS>
+__global__ void __launch_bounds__(THREADS, ROWS == 32 ? 7 : 1)
+    sweep_shared(const __grid_constant__ gbs_sweep_args a)
 {
     extern __shared__ __align__(32) unsigned char shared_bytes[];
-    const int rows = (int)((a.dim + SHARED_ROWS - 1) / SHARED_ROWS * SHARED_ROWS);
+    const int rows = ROWS > 0 ? ROWS : (int)((a.dim + SHARED_ROWS - 1) / SHARED_ROWS * SHARED_ROWS);
     constexpr int per_block = THREADS * CHAINS, x_stride = per_block + 4;
     T *const at = (T *)shared_bytes;
     T *const scale = at + rows * rows, *const states = scale + 3 * rows + (rows & 4);
@@ -141,8 +164,7 @@ __global__ void __launch_bounds__(THREADS) sweep_shared(const __grid_constant__ 
             value = from[(first + chain) * a.x_stride[1] + p * a.x_stride[2]];
         states[p * x_stride + chain] = value;
     }
-    make_coefficients<T>(a, group, rows, rows, load_item<T>(a, group, rows, threadIdx.x), at, scale,
-                         scale + rows, scale + 2 * rows);
+    make_coefficients<T>(a, group, rows, rows, at, scale, scale + rows, scale + 2 * rows);
     const gbs_philox_key &key = native_key(a.noise);
     int64_t e[CHAINS];
 #pragma unroll

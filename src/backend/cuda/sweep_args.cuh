@@ -18,6 +18,7 @@ struct gbs_noise_args {
     uint32_t key[10][2];           /* Philox's key of every round, of the seed */
     const uint64_t *device_seed;   /* NULL, or where the seed is at replay */
     const uint64_t *device_offset; /* likewise, added to torch_offset */
+    bool settled;                  /* nothing ahead in the stream writes these two */
     uint64_t torch_offset;
     uint64_t call_advance; /* offset from one torch call to the next */
     uint32_t call_threads; /* threads of torch's grid for one call */
@@ -48,6 +49,18 @@ struct gbs_sweep_args {
     int64_t keep_every;
     void *kept;
     gbs_noise_args noise;
+};
+
+/* The same for sweep_single, in two lines of a cache: one model, one sweep, places side by side. */
+struct gbs_single_args {
+    const float *precision, *location, *x;
+    float *out;
+    const uint64_t *device_seed, *device_offset;
+    uint64_t seed, offset; /* offset: of torch's generator */
+    int32_t dim, chains, row_stride, x_stride, out_stride;
+    int32_t location_kind; /* zero, offset or information */
+    uint32_t first_chain, pass;
+    int32_t settled;
 };
 
 #endif

@@ -1,20 +1,25 @@
-/* One thread per chain, CHAINS of them, state in registers: for many chains of up to 16 places,
+/* One thread per chain, CHAINS of them, state in registers: for many chains of up to 24 places,
  * native stream, storage order.  Code is unrolled over GROUPS groups of four places.  A column's
  * coefficients for the four rows of a group come with one 16-byte load from shared memory and
  * serve every chain of the thread: loads, not arithmetic, bound the kernel with one chain. */
 #ifndef GBS_CUDA_THREADS_CUH
 #define GBS_CUDA_THREADS_CUH
 
-#include "backend/cuda/lanes.cuh"
+#include "backend/cuda/coefficients.cuh"
+#include "backend/cuda/device_noise.cuh"
 
 #define THREADS_THREADS 128
 
 /* Keeps the compiler from hoisting shared loads out of the sweep and spilling them. */
 #define PIN_LOADS() asm volatile("" ::: "memory")
 
-template <typename T, int GROUPS> struct threads_shape {
+template <typename T, int GROUPS, int CHAINS> struct threads_shape {
     static constexpr int rows = 4 * GROUPS;
-    static constexpr size_t bytes = sizeof(T) * (size_t)(rows * rows + 3 * rows);
+    /* The code of more than four groups' normals would cost more to fetch than it takes to put a
+     * sweep's normals through shared memory. */
+    static constexpr bool staged = GROUPS > 4;
+    static constexpr int stages = staged ? GROUPS * CHAINS * THREADS_THREADS * 4 : 0;
+    static constexpr size_t bytes = sizeof(T) * (size_t)(rows * rows + 3 * rows + stages);
 };
 
 template <typename T, int GROUPS, int CHAINS, int G>
@@ -38,7 +43,7 @@ static __device__ __forceinline__ void threads_columns(const T *at, int jg,
 template <typename T, int GROUPS, int CHAINS, int DIRECTION, int G>
 static __device__ __forceinline__ void
 threads_group(const gbs_sweep_args &a, const T *at, const T *scale, const gbs_philox_key &key,
-              const gbs_philox_fixed fixed[CHAINS], T x[CHAINS][4 * GROUPS])
+              const gbs_philox_fixed fixed[CHAINS], const T *staged, T x[CHAINS][4 * GROUPS])
 {
     constexpr int rows = 4 * GROUPS;
     const T *const centre = scale + rows, *const diagonal = centre + rows;
@@ -47,11 +52,14 @@ threads_group(const gbs_sweep_args &a, const T *at, const T *scale, const gbs_ph
     const quad<T> s = *(const quad<T> *)(scale + 4 * G), t = *(const quad<T> *)(centre + 4 * G);
 #pragma unroll
     for (int c = 0; c < CHAINS; ++c) {
-        T z[4];
-        native_group(key, fixed[c], G, z);
+        quad<T> z;
+        if constexpr (threads_shape<T, GROUPS, CHAINS>::staged)
+            z = *(const quad<T> *)(staged + (G * CHAINS + c) * THREADS_THREADS * 4);
+        else
+            native_group(key, fixed[c], G, z.v);
 #pragma unroll
         for (int k = 0; k < 4; ++k)
-            r[c][k] = vocab_fma(s.v[k], z[k], t.v[k]);
+            r[c][k] = vocab_fma(s.v[k], z.v[k], t.v[k]);
     }
     if (a.relaxed) {
         const quad<T> d = *(const quad<T> *)(diagonal + 4 * G);
@@ -103,18 +111,19 @@ template <typename T, int GROUPS, int CHAINS, int DIRECTION, int STEP> struct th
     static __device__ __forceinline__ void run(const gbs_sweep_args &a, const T *at, const T *scale,
                                                const gbs_philox_key &key,
                                                const gbs_philox_fixed fixed[CHAINS],
-                                               T x[CHAINS][4 * GROUPS])
+                                               const T *staged, T x[CHAINS][4 * GROUPS])
     {
         threads_group<T, GROUPS, CHAINS, DIRECTION, turned<DIRECTION>(STEP, GROUPS - 1)>(
-            a, at, scale, key, fixed, x);
-        threads_pass<T, GROUPS, CHAINS, DIRECTION, STEP + 1>::run(a, at, scale, key, fixed, x);
+            a, at, scale, key, fixed, staged, x);
+        threads_pass<T, GROUPS, CHAINS, DIRECTION, STEP + 1>::run(a, at, scale, key, fixed, staged,
+                                                                  x);
     }
 };
 template <typename T, int GROUPS, int CHAINS, int DIRECTION>
 struct threads_pass<T, GROUPS, CHAINS, DIRECTION, GROUPS> {
     static __device__ __forceinline__ void run(const gbs_sweep_args &, const T *, const T *,
                                                const gbs_philox_key &, const gbs_philox_fixed *,
-                                               T (*)[4 * GROUPS])
+                                               const T *, T (*)[4 * GROUPS])
     {
     }
 };
@@ -127,10 +136,10 @@ __global__ void __launch_bounds__(THREADS_THREADS)
     extern __shared__ __align__(32) unsigned char shared_bytes[];
     T *const at = (T *)shared_bytes;
     T *const scale = at + rows * rows;
+    T *const staged = scale + 3 * rows + threadIdx.x * 4;
     int64_t group, first;
     find_group(a, THREADS_THREADS * CHAINS, &group, &first);
-    make_coefficients<T>(a, group, rows, rows, load_item<T>(a, group, rows, threadIdx.x), at, scale,
-                         scale + rows, scale + 2 * rows);
+    make_coefficients<T>(a, group, rows, rows, at, scale, scale + rows, scale + 2 * rows);
 
     T x[CHAINS][rows];
     int64_t chain[CHAINS], e[CHAINS];
@@ -157,10 +166,20 @@ __global__ void __launch_bounds__(THREADS_THREADS)
             for (int c = 0; c < CHAINS; ++c)
                 fixed[c] = native_pass(key, a.noise.first_chain + (uint64_t)e[c],
                                        a.noise.first_pass + (uint64_t)pass, a.noise.purpose);
+            if constexpr (threads_shape<T, GROUPS, CHAINS>::staged) {
+#pragma unroll 1
+                for (int g = 0; g < GROUPS; ++g)
+#pragma unroll
+                    for (int c = 0; c < CHAINS; ++c) {
+                        quad<T> z;
+                        native_group(key, fixed[c], (uint32_t)g, z.v);
+                        *(quad<T> *)(staged + (g * CHAINS + c) * THREADS_THREADS * 4) = z;
+                    }
+            }
             if ((half == 0) == (a.first_direction < 0))
-                threads_pass<T, GROUPS, CHAINS, -1, 0>::run(a, at, scale, key, fixed, x);
+                threads_pass<T, GROUPS, CHAINS, -1, 0>::run(a, at, scale, key, fixed, staged, x);
             else
-                threads_pass<T, GROUPS, CHAINS, 1, 0>::run(a, at, scale, key, fixed, x);
+                threads_pass<T, GROUPS, CHAINS, 1, 0>::run(a, at, scale, key, fixed, staged, x);
         }
         if (a.keep_every > 0 && (sweep + 1) % a.keep_every == 0) {
 #pragma unroll

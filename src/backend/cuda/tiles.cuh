@@ -10,7 +10,8 @@
 #ifndef GBS_CUDA_TILES_CUH
 #define GBS_CUDA_TILES_CUH
 
-#include "backend/cuda/lanes.cuh"
+#include "backend/cuda/coefficients.cuh"
+#include "backend/cuda/device_noise.cuh"
 
 #include <cuda_pipeline.h>
 

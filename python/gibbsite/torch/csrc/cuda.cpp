@@ -72,6 +72,7 @@ void use_generator(const at::PhiloxCudaState &state, gbs_sweep_spec &spec, gbs_c
     if (state.captured_) {
         launch.device_seed = reinterpret_cast<const uint64_t *>(state.seed_.ptr);
         launch.device_offset = reinterpret_cast<const uint64_t *>(state.offset_.ptr);
+        launch.device_state_settled = 1; /* the graph's replay sets both before it starts */
         spec.torch_offset = state.offset_intragraph_;
     } else if (spec.stream == GBS_STREAM_NATIVE) {
         spec.seed = drawn_seed(state);
@@ -122,8 +123,12 @@ void run_cuda(const Inputs &inputs, const Call &call, int64_t keep, const at::Te
         spec.stream = GBS_STREAM_TORCH_CUDA;
         set_card(spec);
     }
-    raise_unless_ok(gbs_cuda_sweep_workspace(&spec, launch.kernel, &launch.workspace_bytes),
-                    "the GPU does not take this call"); // before anything is drawn
+    std::array<char, 512> message{};
+    const gbs_status taken =
+        gbs_cuda_sweep_workspace(&spec, launch.kernel, &launch.workspace_bytes);
+    if (taken != GBS_OK) // before anything is drawn; the sweep refuses likewise, and says why
+        gbs_cuda_sweep(&spec, &launch, message.data(), message.size());
+    raise_unless_ok(taken, message.data());
     at::Tensor workspace;
     if (launch.workspace_bytes > 0) {
         workspace = at::empty({static_cast<int64_t>(launch.workspace_bytes)},
@@ -137,7 +142,6 @@ void run_cuda(const Inputs &inputs, const Call &call, int64_t keep, const at::Te
         use_generator(reserve(generator_of(call, device.index()), advance, !call.generator), spec,
                       launch);
     }
-    std::array<char, 512> message{};
     raise_unless_ok(gbs_cuda_sweep(&spec, &launch, message.data(), message.size()), message.data());
 }
 
