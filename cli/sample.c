@@ -58,10 +58,21 @@ static void say_advice(const report *r, const sample_plan *plan)
         say("the chains have not mixed: run longer, or draw independently with --method exact");
 }
 
+/* Moments that a GPU holds are fetched when they are first read. */
+static exit_code fetch_moments(const sample_run *run)
+{
+    if (run->moments && !gbs_moments_mean(run->moments))
+        return complain(EXIT_FILE, "the moments could not be fetched from the GPU");
+    return EXIT_FINE;
+}
+
 /* The summary of what is in memory. */
 static exit_code summarise(const sample_run *run, const draw_source *source, report *r)
 {
     const gbs_moments *m = run->moments;
+    const exit_code code = fetch_moments(run);
+    if (code != EXIT_FINE)
+        return code;
     if (m)
         return report_from_moments(r, source, gbs_moments_mean(m), gbs_moments_m2(m), 0);
     return report_make(r, run->ctx, source, 0);
@@ -178,6 +189,9 @@ static exit_code write_moments(const sample_run *run, gbs_results_writer *writer
 {
     const gbs_moments *m = run->moments;
     gbs_io_error error;
+    const exit_code code = fetch_moments(run);
+    if (code != EXIT_FINE)
+        return code;
     return judge(gbs_results_write_moments(writer, gbs_moments_count(m), gbs_moments_mean(m),
                                            gbs_moments_m2(m), &error),
                  &error);

@@ -43,6 +43,17 @@ test_summary_and_json() {
     says out '--stream torch-cuda:132:2048 --backend cuda'
 }
 
+test_moments() {
+    model
+    code 0 gibbsite sample -Q q.mtx --seed 9 --quiet --moments-only
+    mv out summary
+    code 0 cuda sample -Q q.mtx --seed 9 --quiet --moments-only --backend cuda
+    same out summary
+    code 0 gibbsite sample -Q q.mtx --seed 9 --moments-only -o cpu.nc
+    code 0 cuda sample -Q q.mtx --seed 9 --moments-only -o cuda.nc --backend cuda
+    same cuda.nc cpu.nc
+}
+
 # A run begun on one goes on on the other.
 test_resume() {
     model
