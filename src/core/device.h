@@ -48,7 +48,7 @@ typedef struct gbs_device_plan {
      * sends so many ahead. */
     int64_t noise_passes;
     int64_t kept_draws; /* how many states a run can keep */
-    void *staging;      /* the host's memory that most copies come from and go to: may be pinned */
+    void *staging; /* whole pages of the host that most copies come from or go to: may be pinned */
     size_t staging_bytes;
 } gbs_device_plan;
 

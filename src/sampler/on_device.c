@@ -13,13 +13,18 @@
 #define KEPT_BYTES ((int64_t)16 << 20)
 #define NOISE_BYTES ((int64_t)64 << 20)
 #define MOST_AT_ONCE 4096
+#define PAGE ((size_t)4096)
 
 struct gbs_on_device {
     const gbs_device_functions *functions;
     gbs_device_sampler *sampler;
     const int64_t *place; /* the sampler's; NULL: a site's place is its number */
     int64_t kept_draws, noise_passes;
-    void *staging; /* [kept_draws, B, D] by place: on the way to the device or from it */
+    /* [kept_draws, B, D] by place: on the way to the device or from it.  Whole pages of its own, so
+     * that pinning them touches nobody else's memory. */
+    void *staging;
+    size_t staging_bytes;
+    void *block; /* what it lies in */
 };
 
 static gbs_device_message message_of(const gbs_sampler *sampler)
@@ -188,7 +193,7 @@ static gbs_status plan_device(gbs_sampler *sampler)
         .noise_passes = device->noise_passes,
         .kept_draws = device->kept_draws,
         .staging = device->staging,
-        .staging_bytes = (size_t)device->kept_draws * state_bytes(sampler),
+        .staging_bytes = device->staging_bytes,
     };
     if (status == GBS_OK)
         status = device->functions->plan(sampler->ctx->device, &plan, &device->sampler,
@@ -211,6 +216,19 @@ static gbs_status move_state(gbs_sampler *sampler)
     return gbs_on_device_set_state(sampler, sampler->staging);
 }
 
+static gbs_status take_staging(gbs_sampler *sampler)
+{
+    struct gbs_on_device *const device = sampler->on_device;
+    const size_t bytes = (size_t)device->kept_draws * state_bytes(sampler);
+    device->staging_bytes = (bytes + PAGE - 1) / PAGE * PAGE;
+    const int64_t all = (int64_t)(device->staging_bytes + PAGE);
+    device->block = gbs_memory_take(&sampler->ctx->allocator, all, 1);
+    if (device->block == NULL)
+        return gbs_fail_memory(sampler->ctx, "draws from the device", all, 1);
+    device->staging = (void *)(((uintptr_t)device->block + PAGE - 1) / PAGE * PAGE);
+    return GBS_OK;
+}
+
 gbs_status gbs_on_device_start(gbs_sampler *sampler)
 {
     gbs_context *const ctx = sampler->ctx;
@@ -223,9 +241,7 @@ gbs_status gbs_on_device_start(gbs_sampler *sampler)
     device->kept_draws = at_once(KEPT_BYTES, state_bytes(sampler));
     device->noise_passes =
         at_once(NOISE_BYTES / sampler->passes, state_bytes(sampler)) * sampler->passes;
-    gbs_status status = GBS_OK;
-    device->staging = take(sampler, "draws from the device", device->kept_draws,
-                           sampler->chains * sampler->dim, &status);
+    gbs_status status = take_staging(sampler);
     if (status == GBS_OK)
         status = plan_device(sampler);
     if (status == GBS_OK)
@@ -239,7 +255,7 @@ void gbs_on_device_end(gbs_sampler *sampler)
     if (device == NULL)
         return;
     device->functions->end(device->sampler);
-    gbs_memory_give(&sampler->ctx->allocator, device->staging);
+    gbs_memory_give(&sampler->ctx->allocator, device->block);
     gbs_memory_give(&sampler->ctx->allocator, device);
     sampler->on_device = NULL;
 }
