@@ -19,6 +19,10 @@ struct gbs_on_device {
     const gbs_device_functions *functions;
     gbs_device_sampler *sampler;
     const int64_t *place; /* the sampler's; NULL: a site's place is its number */
+    /* [D], NaN at free sites, or NULL.  With w != 1 a device relaxes every site alike, and a fixed
+     * one would leave its value by a rounding: it is 0 there, which nothing reads, and its value
+     * here. */
+    const double *values;
     int64_t kept_draws, noise_passes;
     /* [kept_draws, B, D] by place: on the way to the device or from it.  Whole pages of its own, so
      * that pinning them touches nobody else's memory. */
@@ -55,6 +59,20 @@ static int is_buffered(const gbs_sampler *sampler)
            sampler->order == GBS_ORDER_PERMUTED;
 }
 
+/* Is the device's number for this site 0, and not its value? */
+static int is_elsewhere(const struct gbs_on_device *device, int64_t site)
+{
+    return device->values != NULL && !isnan(device->values[site]);
+}
+
+static void store(gbs_type type, void *array, int64_t at, double value)
+{
+    if (type == GBS_F32)
+        ((float *)array)[at] = (float)value;
+    else
+        ((double *)array)[at] = value;
+}
+
 /* ---- between places and sites ---- */
 
 static void copy_elements(gbs_type type, const void *from, int64_t from_at, int64_t from_step,
@@ -82,6 +100,9 @@ static void to_sites(const gbs_sampler *sampler, const void *x, void *to, int64_
             for (int64_t i = 0; i < dim; ++i)
                 copy_elements(sampler->type, x, chain * dim + device->place[i], 1, to,
                               chain * chain_stride + i * site_stride, 1, 1);
+    for (int64_t i = 0; device->values != NULL && i < dim; ++i)
+        for (int64_t chain = 0; is_elsewhere(device, i) && chain < sampler->chains; ++chain)
+            store(sampler->type, to, chain * chain_stride + i * site_stride, device->values[i]);
 }
 
 static void to_places(const gbs_sampler *sampler, const void *x, void *to)
@@ -90,8 +111,11 @@ static void to_places(const gbs_sampler *sampler, const void *x, void *to)
     const int64_t dim = sampler->dim;
     for (int64_t chain = 0; chain < sampler->chains; ++chain)
         for (int64_t i = 0; i < dim; ++i)
-            copy_elements(sampler->type, x, chain * dim + i, 1, to,
-                          chain * dim + place_of(device, i), 1, 1);
+            if (is_elsewhere(device, i))
+                store(sampler->type, to, chain * dim + place_of(device, i), 0.0);
+            else
+                copy_elements(sampler->type, x, chain * dim + i, 1, to,
+                              chain * dim + place_of(device, i), 1, 1);
 }
 
 /* ---- making ---- */
@@ -111,14 +135,6 @@ static void *take(gbs_sampler *sampler, const char *what, int64_t rows, int64_t 
     return memory;
 }
 
-static void store(gbs_type type, void *array, int64_t at, double value)
-{
-    if (type == GBS_F32)
-        ((float *)array)[at] = (float)value;
-    else
-        ((double *)array)[at] = value;
-}
-
 typedef struct coefficients {
     void *matrix, *scale, *centre, *row;
 } coefficients;
@@ -133,7 +149,8 @@ static void fill_sweep(gbs_sampler *sampler, const coefficients *to)
             copy_elements(sampler->type, to->row, j, 1, to->matrix,
                           p * sampler->dim + place_of(sampler->on_device, j), 1, 1);
         store(sampler->type, to->scale, p, gbs_rows_scale(&rows, i));
-        store(sampler->type, to->centre, p, gbs_rows_centre(&rows, i, to->row));
+        store(sampler->type, to->centre, p,
+              is_elsewhere(sampler->on_device, i) ? 0.0 : gbs_rows_centre(&rows, i, to->row));
     }
 }
 
@@ -238,6 +255,7 @@ gbs_status gbs_on_device_start(gbs_sampler *sampler)
     sampler->on_device = device;
     device->functions = ctx->device_functions;
     device->place = sampler->order == GBS_ORDER_PERMUTED ? sampler->place : NULL;
+    device->values = sampler->relaxed ? sampler->model->fixed : NULL;
     device->kept_draws = at_once(KEPT_BYTES, state_bytes(sampler));
     device->noise_passes =
         at_once(NOISE_BYTES / sampler->passes, state_bytes(sampler)) * sampler->passes;
@@ -368,8 +386,16 @@ static const void *brought(const gbs_sampler *sampler, int64_t draw)
 /* Moments that are on this sampler's device, so that draws need not leave it. */
 static int stay(const gbs_sampler *sampler, const gbs_moments *moments)
 {
-    return moments->device != NULL && moments->device_functions == sampler->on_device->functions &&
+    return moments->device != NULL && sampler->on_device->values == NULL &&
+           moments->device_functions == sampler->on_device->functions &&
            moments->device_ordinal == sampler->ctx->device_ordinal;
+}
+
+/* A fixed site's value as T holds it. */
+static double held_value(const gbs_sampler *sampler, int64_t site)
+{
+    const double value = sampler->on_device->values[site];
+    return sampler->type == GBS_F32 ? (double)(float)value : value;
 }
 
 static void accumulate_here(const gbs_sampler *sampler, gbs_moments *moments, const void *x)
@@ -379,9 +405,9 @@ static void accumulate_here(const gbs_sampler *sampler, gbs_moments *moments, co
         for (int64_t i = 0; i < sampler->dim; ++i) {
             const int64_t from = chain * sampler->dim + place_of(sampler->on_device, i),
                           to = chain * sampler->dim + i;
-            gbs_welford(n,
-                        sampler->type == GBS_F32 ? (double)((const float *)x)[from]
-                                                 : ((const double *)x)[from],
+            const double there = sampler->type == GBS_F32 ? (double)((const float *)x)[from]
+                                                          : ((const double *)x)[from];
+            gbs_welford(n, is_elsewhere(sampler->on_device, i) ? held_value(sampler, i) : there,
                         &moments->mean[to], &moments->m2[to]);
         }
 }

@@ -6,6 +6,7 @@
 
 #include "gibbsite/gibbsite.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@ typedef struct device_case {
     gbs_start start;
     gbs_stream stream;
     int64_t warmup, draws, thin;
+    int fixed; /* every third site is held at a value */
 } device_case;
 
 /* What a run leaves, all owned. */
@@ -161,6 +163,10 @@ static inline device_result case_result(const device_case *of, const gbs_context
     r.merged = calloc(2 * (size_t)of->dim, sizeof(double));
     double *const q = case_precision(of->dim, 11 + (uint64_t)of->dim);
     double *const location = case_numbers(of->dim, 6.0, 5);
+    double *const fixed = case_numbers(of->dim, 5.0, 13);
+    for (int64_t i = 0; i < of->dim; ++i)
+        if (i % 3 != 1)
+            fixed[i] = NAN;
     double *const given = case_numbers(of->dim * of->chains, 4.0, 7);
     int64_t *const permutation = case_permutation(of->dim);
     gbs_sampler_spec s = case_spec(of);
@@ -184,6 +190,7 @@ static inline device_result case_result(const device_case *of, const gbs_context
     m.matrix = q;
     m.location_kind = of->location;
     m.location = of->location == GBS_LOCATION_ZERO ? NULL : location;
+    m.fixed = of->fixed ? fixed : NULL;
     r.status = gbs_context_create(&chosen, &ctx);
     if (r.status == GBS_OK)
         r.status = gbs_model_create(ctx, &m, &model);
@@ -193,6 +200,7 @@ static inline device_result case_result(const device_case *of, const gbs_context
     gbs_context_destroy(ctx);
     free(q);
     free(location);
+    free(fixed);
     free(given);
     free(permutation);
     free(noise);
@@ -255,11 +263,12 @@ static inline void case_name(const device_case *of, char *to, size_t room)
 {
     static const char *const orders[] = {"forward", "backward", "symmetric", "permuted"};
     static const char *const streams[] = {"native", "given", "torch-cpu", "torch-cuda"};
-    snprintf(to, room, "%s %s D=%lld B=%lld %s omega=%g location=%d start=%d %s %lld + %lld x %lld",
-             of->type == GBS_F32 ? "f32" : "f64",
-             of->method == GBS_METHOD_EXACT ? "exact" : "gibbs", (long long)of->dim,
-             (long long)of->chains, orders[of->order], of->omega, (int)of->location, (int)of->start,
-             streams[of->stream], (long long)of->warmup, (long long)of->draws, (long long)of->thin);
+    snprintf(
+        to, room, "%s %s D=%lld B=%lld %s omega=%g location=%d start=%d %s %lld + %lld x %lld%s",
+        of->type == GBS_F32 ? "f32" : "f64", of->method == GBS_METHOD_EXACT ? "exact" : "gibbs",
+        (long long)of->dim, (long long)of->chains, orders[of->order], of->omega, (int)of->location,
+        (int)of->start, streams[of->stream], (long long)of->warmup, (long long)of->draws,
+        (long long)of->thin, of->fixed ? ", fixed sites" : "");
 }
 
 typedef void (*case_visitor)(const device_case *of, void *user);
@@ -278,11 +287,11 @@ static inline void case_each(gbs_type type, int64_t dim, int64_t chains, int tor
             visit(&(device_case){type, GBS_METHOD_GIBBS, dim, chains, (gbs_order)order,
                                  omegas[turn % 3], (gbs_location)(turn % 4),
                                  (gbs_start)((turn + stream) % 4), (gbs_stream)stream, 2, 4,
-                                 1 + turn % 3},
+                                 1 + turn % 3, turn % 5 == 0},
                   user);
         visit(&(device_case){type, GBS_METHOD_EXACT, dim, chains, GBS_ORDER_FORWARD, 1.0,
                              (gbs_location)(turn % 4), GBS_START_OVERDISPERSED, (gbs_stream)stream,
-                             2, 5, 1},
+                             2, 5, 1, turn % 2},
               user);
     }
 }

@@ -271,6 +271,8 @@ static void sweep_pass(gbs_device_sampler *s, const gbs_device_run *run, int64_t
 {
     const gbs_device_plan *const plan = &s->plan;
     const int64_t dim = plan->dim;
+    const double exact = 1.0 - plan->omega,
+                 relaxation = plan->type == GBS_F32 ? (double)(float)exact : exact;
     const int backward =
         plan->order == GBS_ORDER_BACKWARD || (plan->order == GBS_ORDER_SYMMETRIC && pass % 2 == 1);
     for (int64_t c = 0; c < plan->chains; ++c) {
@@ -280,8 +282,8 @@ static void sweep_pass(gbs_device_sampler *s, const gbs_device_run *run, int64_t
             const double *const row = s->coefficients + q * dim;
             double r = fused(plan->type, s->scale[q], normal(s, run, pass, site_at(s, q), p, c),
                              s->centre[q]);
-            if (plan->omega != 1.0)
-                r = fused(plan->type, row[q], x[q], r);
+            if (plan->omega != 1.0) /* every site alike */
+                r = fused(plan->type, relaxation, x[q], r);
             for (int64_t k = 1; k < dim; ++k) {
                 const int64_t v = (p + k) % dim, j = backward ? dim - 1 - v : v;
                 r = fused(plan->type, row[j], x[j], r);
