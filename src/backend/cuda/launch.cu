@@ -315,6 +315,7 @@ static gbs_status from_cuda(cudaError_t error, const char *what, char *message, 
 {
     if (error == cudaSuccess)
         return GBS_OK;
+    (void)cudaGetLastError(); /* said here, so not to be found by the caller's next check */
     return refuse(message, bytes, GBS_ERROR_UNAVAILABLE, "%s: CUDA says %s (%s)", what,
                   cudaGetErrorName(error), cudaGetErrorString(error));
 }
