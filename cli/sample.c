@@ -285,7 +285,7 @@ static exit_code perform(sample_run *run)
 /* The seed must reach the user somewhere: --quiet hides it only where a file or JSON holds it. */
 static void say_seed(const sample_plan *plan)
 {
-    const bool recorded = plan->json || (plan->output && plan->format == GBS_RESULTS_NETCDF);
+    const bool recorded = plan->json || (plan->output && plan->format != GBS_RESULTS_NPY);
     if (!plan->quiet || !recorded)
         say("seed %" PRIu64, plan->seed);
 }

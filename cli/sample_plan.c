@@ -24,7 +24,7 @@ static const char *const dtypes[] = {"f32", "f64", NULL};
 static const char *const orders[] = {"forward", "backward", "symmetric", NULL};
 static const char *const backends[] = {"cpu", "cuda", NULL};
 static const char *const isas[] = {"auto", "scalar", "avx2", "avx512", NULL};
-static const char *const formats[] = {"npy", "nc", NULL};
+static const char *const formats[] = {"npy", "nc", "csv", NULL};
 
 int64_t plan_end(const sample_plan *plan)
 {
@@ -145,7 +145,7 @@ static exit_code settle_format(const cli_command *command, sample_plan *plan, in
         plan->format = (gbs_results_format)format;
     else if (!gbs_results_format_of(plan->output, &plan->format))
         return usage_error(command,
-                           "-o: '%s' ends neither in .nc nor in .npy; --format says which "
+                           "-o: '%s' ends in none of .nc, .npy and .csv; --format says which "
                            "is meant",
                            plan->output);
     return EXIT_FINE;
@@ -170,6 +170,22 @@ static exit_code settle_seed(const cli_command *command, sample_plan *plan)
     return EXIT_FINE;
 }
 
+/* The file, or with CSV every chain's, is none of the inputs. */
+static exit_code check_output_files(const cli_command *command, const sample_plan *plan,
+                                    const char *const inputs[], size_t count)
+{
+    if (!plan->output || plan->format != GBS_RESULTS_CSV)
+        return check_output(command, "-o", plan->output, inputs, count);
+    exit_code code = EXIT_FINE;
+    for (int64_t chain = 0; code == EXIT_FINE && chain < plan->chains; chain++) {
+        char *name = gbs_stan_csv_chain_path(plan->output, plan->chains, chain);
+        code = name ? check_output(command, "-o", name, inputs, count)
+                    : complain(EXIT_FILE, "no memory for the names of files");
+        free(name);
+    }
+    return code;
+}
+
 /* No output over an input, and no two outputs in one file; --checkpoint may go on in --resume's. */
 static exit_code check_files(const cli_command *command, const sample_plan *plan)
 {
@@ -183,7 +199,7 @@ static exit_code check_files(const cli_command *command, const sample_plan *plan
                                   plan->resume,
                                   plan->checkpoint};
     enum { INPUTS = sizeof inputs / sizeof *inputs };
-    const exit_code code = check_output(command, "-o", plan->output, inputs, INPUTS);
+    const exit_code code = check_output_files(command, plan, inputs, INPUTS);
     if (code != EXIT_FINE || !plan->checkpoint)
         return code;
     if (plan->output && !strcmp(plan->output, plan->checkpoint))
@@ -211,6 +227,8 @@ static exit_code check_contents(const cli_command *command, const sample_plan *p
     if (npy && (plan->save_warmup || plan->moments_only))
         return usage_error(command, "%s: one .npy array has no place for it, netCDF has",
                            plan->save_warmup ? "--save-warmup" : "--moments-only");
+    if (plan->output && plan->format == GBS_RESULTS_CSV && plan->moments_only)
+        return usage_error(command, "--moments-only: CSV has no place for it, netCDF has");
     return EXIT_FINE;
 }
 
@@ -302,11 +320,12 @@ bool plan_parse(int argc, char **argv, sample_plan *p, exit_code *code)
         {"--threads", "N",
          "threads (default: as many as there are processors for\nthem); the draws are the same",
          &p->cpu_threads, OPTION_COUNT, .least = 1, .most = MOST_THREADS},
-        {"--format", "F", "nc or npy (default: by the name of -o)", &format, OPTION_CHOICE,
+        {"--format", "F", "nc, npy or csv (default: by the name of -o)", &format, OPTION_CHOICE,
          .choices = formats},
         {"-o", "FILE",
-         "write the draws: .nc, as ArviZ reads it, or\n"
-         ".npy [chain, draw, D]; without it the summary is printed",
+         "write the draws: .nc, as ArviZ reads it, .npy\n"
+         "[chain, draw, D], or .csv as CmdStan writes it, one file\n"
+         "a chain: FILE_1.csv, ...; without it the summary is\nprinted",
          &p->output, OPTION_TEXT, .required = false},
         {"--save-warmup", NULL, "write the warm-up's draws too, every --thin sweeps",
          &p->save_warmup, OPTION_FLAG, .required = false},

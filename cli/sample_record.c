@@ -144,7 +144,7 @@ static json_t *stream_json(const sample_record *record, const sample_plan *plan)
 json_t *record_json(const sample_record *record, const sample_run *run)
 {
     const sample_plan *plan = run->plan;
-    static const char *const formats[] = {"npy", "nc"};
+    static const char *const formats[] = {"npy", "nc", "csv"};
     json_t *object = json_pack(
         "{s:s, s:s, s:o, s:s, s:I, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:s, s:o, s:s, s:s, s:s, "
         "s:I, s:o}",

@@ -45,7 +45,7 @@ static exit_code block_open(block *b, const sample_run *run, const gbs_results_w
     b->x = take(numbers, type_size(plan), what);
     if (!b->x)
         return EXIT_FILE;
-    if (!writer || plan->format != GBS_RESULTS_NETCDF)
+    if (!writer || plan->format == GBS_RESULTS_NPY)
         return EXIT_FINE;
     b->lp = take(plan->chains * b->capacity, sizeof *b->lp, "log densities");
     return b->lp ? EXIT_FINE : EXIT_FILE;

@@ -98,6 +98,50 @@ def check_draws(folder, matrix, mean, chains, draws, dtype):
     check(f"{what}: library on the group", data.posterior.attrs["inference_library"] == "gibbsite")
 
 
+def check_other_contents(folder):
+    """CmdStan's CSV, the warm-up, moments and fixed sites, as ArviZ and netCDF4 read them."""
+    matrix = np.array([[2, -1, 0.0], [-1, 2, -1], [0, -1, 2]])
+    np.save(folder / "q.npy", matrix)
+    options = ["-Q", folder / "q.npy", "--chains", 3, "--warmup", 20, "--draws", 50, "--thin", 3,
+               "--seed", 5, "--quiet"]
+    for dtype in DTYPES:
+        for name in ("w.nc", "w.csv"):
+            run("sample", *options, "--dtype", dtype, "--save-warmup", "-o", folder / name)
+        run("sample", *options, "--dtype", dtype, "-o", folder / "x.npy")
+        x = np.load(folder / "x.npy")
+        from_nc = arviz.from_netcdf(folder / "w.nc")
+        from_csv = arviz.from_cmdstan([folder / f"w_{c}.csv" for c in (1, 2, 3)], save_warmup=True)
+        for name, data in (("netCDF", from_nc), ("CSV", from_csv)):
+            check(f"{name} {dtype}: draws", np.array_equal(data.posterior["x"].values, x))
+            check(f"{name} {dtype}: warm-up", data.warmup_posterior["x"].shape == (3, 6, 3),
+                  data.warmup_posterior["x"].shape)
+        for group in ("posterior", "warmup_posterior"):
+            check(f"{dtype}: {group} of CSV and netCDF",
+                  np.array_equal(from_csv[group]["x"].values, from_nc[group]["x"].values))
+        for group in ("sample_stats", "warmup_sample_stats"):
+            check(f"{dtype}: {group} of CSV and netCDF",
+                  np.array_equal(from_csv[group]["lp"].values, from_nc[group]["lp"].values))
+        run("sample", *options, "--dtype", dtype, "--moments-only", "-o", folder / "m.nc")
+        for engine in ("netcdf4", "h5netcdf"):
+            with xarray.open_dataset(folder / "m.nc", group="moments", engine=engine) as moments:
+                wide = x.astype(float)
+                # Welford's and NumPy's sums of 50 numbers below 8, and of their squares
+                check(f"{dtype}: means by {engine}", moments.attrs["draws"] == 50 and
+                      np.max(abs(moments["mean"].values - wide.mean(1))) <= 100 * 8 * 2.0**-53)
+                m2 = ((wide - wide.mean(1, keepdims=True)) ** 2).sum(1)
+                check(f"{dtype}: squares by {engine}",
+                      np.max(abs(moments["m2"].values / m2 - 1)) <= 400 * 2.0**-53)
+                check(f"{dtype}: dims by {engine}", moments["mean"].dims == ("chain", "x_dim_0"))
+    fixed = np.array([np.nan, 1.5, np.nan])
+    np.save(folder / "fixed.npy", fixed)
+    run("sample", *options, "--fix", folder / "fixed.npy", "-o", folder / "f.nc")
+    data = arviz.from_netcdf(folder / "f.nc")
+    check("fixed sites", np.all(data.posterior["x"].values[..., 1] == 1.5))
+    check("their values", np.array_equal(data.constant_data["fixed"].values, fixed, equal_nan=True))
+    check("the location given them", np.allclose(data.constant_data["location"].values,
+                                                 [0.75, 1.5, 0.75], rtol=4 * 2.0**-52))
+
+
 def saved_arrays(matrix):
     for dtype in ("<f8", ">f8", "<f4", ">f4", "<f2", ">f2", "<i8", ">i8", "<i4", ">i2", "|i1"):
         for order in "CF":
@@ -194,6 +238,7 @@ def main():
             check_draws(folder, np.array([[4.0]]), np.array([-3.0]), 1, 1, dtype)
         check_input(folder)
         check_names(folder)
+        check_other_contents(folder)
         check_written_matrix(folder)
         check_arviz_file(folder)
     print(f"{counts[True]} passed, {counts[False]} failed")

@@ -279,6 +279,11 @@ static int keep_permissions(int file, const char *path)
     return -1;
 }
 
+int gbs_output_sync(const gbs_output *output)
+{
+    return fflush(output->stream) != 0 || fsync(fileno(output->stream)) != 0 ? -1 : 0;
+}
+
 /* Returns 0, or -1 with errno of the first failure. */
 static int sync_and_close(gbs_output *output)
 {

@@ -68,6 +68,9 @@ int gbs_output_write_at(const gbs_output *output, const void *from, size_t bytes
 /* Reads all of them back.  Returns 0, or -1 with errno set. */
 int gbs_output_read_at(const gbs_output *output, void *to, size_t bytes, int64_t offset);
 
+/* Flushes the stream and syncs the temporary.  Returns 0, or -1 with errno set. */
+int gbs_output_sync(const gbs_output *output);
+
 /* Makes the file appear: flush, fsync, close, rename, fsync of the directory.  Whatever the
  * result, *output is closed and all zero afterwards.
  * Fails: WRITE; the temporary is removed and the final name is as it was. */

@@ -5,7 +5,8 @@
  * HDF5 keeps what it could not write and tries again when the file is closed and when the
  * process exits; both can crash (seen with HDF5 1.10.8 on a full disk).  So a file is closed
  * only after it has been flushed and its first bytes have been rewritten through a descriptor
- * of our own, and in a process of its own; one that failed is left open for the rest of this one. */
+ * of our own, and in a process of its own; one that failed is left open for the rest of this one.
+ */
 #define _POSIX_C_SOURCE 200809L
 
 #include "io/results_format.h"
@@ -381,7 +382,10 @@ static int create_file(netcdf_writer *w, const gbs_results_spec *spec)
 gbs_io_status gbs_netcdf_results_create(gbs_results_writer *common, const gbs_results_spec *spec,
                                         gbs_results_writer **out, gbs_io_error *error)
 {
-    static const gbs_writer_ops ops = {write_draws, read_back, write_moments, complete};
+    static const gbs_writer_ops ops = {.write = write_draws,
+                                       .read_back = read_back,
+                                       .write_moments = write_moments,
+                                       .complete = complete};
     gbs_netcdf_prepare();
     netcdf_writer *writer = malloc(sizeof *writer);
     if (!writer)

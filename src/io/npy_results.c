@@ -62,7 +62,8 @@ static gbs_io_status complete(gbs_results_writer *writer, const gbs_attribute *a
 gbs_io_status gbs_npy_results_create(gbs_results_writer *common, gbs_results_writer **out,
                                      gbs_io_error *error)
 {
-    static const gbs_writer_ops ops = {write_draws, read_back, NULL, complete};
+    static const gbs_writer_ops ops = {
+        .write = write_draws, .read_back = read_back, .complete = complete};
     unsigned char header[GBS_NPY_HEADER_BYTES];
     const int64_t shape[] = {common->chains, common->draws, common->dim};
     size_t bytes = gbs_npy_write_header(header, common->type, 3, shape);

@@ -28,11 +28,13 @@ static int ends_with(const char *text, const char *ending)
 
 int gbs_results_format_of(const char *path, gbs_results_format *format)
 {
-    int npy = ends_with(path, ".npy");
-    if (!npy && !ends_with(path, ".nc"))
-        return 0;
-    *format = npy ? GBS_RESULTS_NPY : GBS_RESULTS_NETCDF;
-    return 1;
+    static const char *const endings[] = {".npy", ".nc", ".csv"};
+    for (int i = 0; i < 3; i++)
+        if (ends_with(path, endings[i])) {
+            *format = (gbs_results_format)i;
+            return 1;
+        }
+    return 0;
 }
 
 /* ------------------------------------------------------------------ writing */
@@ -49,7 +51,23 @@ static gbs_io_status check_spec(const char *path, const gbs_results_spec *spec, 
                            spec->chains, spec->warmup_draws, spec->draws, spec->dim);
     if (spec->format == GBS_RESULTS_NPY && (spec->warmup_draws || spec->moments_only))
         return gbs_io_fail(error, GBS_IO_WRITE, path, "one .npy array holds draws alone");
+    if (spec->format == GBS_RESULTS_CSV && spec->moments_only)
+        return gbs_io_fail(error, GBS_IO_WRITE, path, "CSV holds draws alone");
     return GBS_IO_OK;
+}
+
+/* The file, or the first of several. */
+static gbs_io_status open_output(gbs_output *output, const char *path, const gbs_results_spec *spec,
+                                 gbs_io_error *error)
+{
+    if (spec->format != GBS_RESULTS_CSV)
+        return gbs_output_open(output, path, error);
+    char *name = gbs_stan_csv_chain_path(path, spec->chains, 0);
+    if (!name)
+        return gbs_io_fail_memory(error, path, (int64_t)strlen(path), 1);
+    const gbs_io_status status = gbs_output_open(output, name, error);
+    free(name);
+    return status;
 }
 
 gbs_io_status gbs_results_create(const char *path, const gbs_results_spec *spec,
@@ -64,10 +82,12 @@ gbs_io_status gbs_results_create(const char *path, const gbs_results_spec *spec,
                                  .moments_only = spec->moments_only};
     gbs_io_status status = check_spec(path, spec, error);
     if (!status)
-        status = gbs_output_open(&common.output, path, error);
+        status = open_output(&common.output, path, spec, error);
     if (status)
         return status;
-    if (spec->format == GBS_RESULTS_NPY)
+    if (spec->format == GBS_RESULTS_CSV)
+        status = gbs_stan_csv_results_create(&common, path, spec, out, error);
+    else if (spec->format == GBS_RESULTS_NPY)
         status = gbs_npy_results_create(&common, out, error);
     else
         status = gbs_netcdf_results_create(&common, spec, out, error);
@@ -141,6 +161,13 @@ static gbs_io_status copy_draws(gbs_results_writer *from, gbs_results_writer *to
 gbs_io_status gbs_results_copy(gbs_results_writer *from, gbs_results_writer *to,
                                gbs_io_error *error)
 {
+    if (from->ops->copy) {
+        const gbs_io_status copied = from->ops->copy(from, to, error);
+        to->failed = copied != GBS_IO_OK;
+        to->warmup_written = from->warmup_written;
+        to->written = from->written;
+        return copied;
+    }
     const int64_t draw = from->chains * from->dim * (from->type == GBS_F32 ? 4 : 8);
     const int64_t fit = COPY_BYTES / draw, block = fit < 1 ? 1 : fit;
     void *x = malloc((size_t)(block * draw));
@@ -182,6 +209,8 @@ void gbs_results_abandon(gbs_results_writer *writer)
 {
     if (!writer)
         return;
+    if (writer->ops->release)
+        writer->ops->release(writer);
     gbs_output_abandon(&writer->output);
     free(writer);
 }

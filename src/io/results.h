@@ -18,9 +18,14 @@ typedef enum gbs_results_format {
     GBS_RESULTS_CSV = 2 /* CmdStan's: one chain a file */
 } gbs_results_format;
 
-/* The format a name stands for, by its ending .npy or .nc (any case): 1 and *format set, or 0
+/* The format a name stands for, by its ending .npy, .nc or .csv (any case): 1 and *format set, or 0
  * for any other ending. */
 int gbs_results_format_of(const char *path, gbs_results_format *format);
+
+/* The file of one chain that `path` stands for with CSV: "draws_1.csv", "draws_2.csv" and so on for
+ * draws.csv, or the path itself where there is one chain.  Owns: the caller's, ended by free();
+ * NULL without memory. */
+char *gbs_stan_csv_chain_path(const char *path, int64_t chains, int64_t chain);
 
 /* ------------------------------------------------------------------ attributes */
 
@@ -76,7 +81,7 @@ typedef struct gbs_results_spec {
     int64_t chains, draws, dim; /* each >= 1; axes of length 1 stay */
     int64_t first_chain;        /* coordinate of chain 0, and of draw 0 */
     int64_t first_draw;
-    int64_t warmup_draws; /* kept of the warm-up, netCDF only: groups warmup_... ; 0 for none */
+    int64_t warmup_draws; /* kept of the warm-up, not for .npy; 0 for none */
     int moments_only;     /* netCDF only: no draws but gbs_results_write_moments */
     /* What follows goes into netCDF only; .npy has no place for it. */
     char *const *names;           /* [dim] of the sites, the coordinate x_dim_0; NULL: 0, 1, ... */
@@ -101,7 +106,7 @@ gbs_io_status gbs_results_create(const char *path, const gbs_results_spec *spec,
  * written so far, and first + n at most `draws`.  Give every block but the last the same n: the
  * first one decides how netCDF lays the file out.
  * Shape: x [chains, n, dim] of the spec's type; lp [chains, n] or NULL.  lp is for
- * sample_stats/lp of netCDF, must be given there, and is ignored for .npy.
+ * sample_stats/lp of netCDF and lp__ of CSV, must be given there, and is ignored for .npy.
  * Fails: WRITE; the writer is then good only for gbs_results_abandon. */
 gbs_io_status gbs_results_write(gbs_results_writer *writer, int64_t first, int64_t n, const void *x,
                                 const double *lp, gbs_io_error *error);
@@ -124,7 +129,8 @@ gbs_io_status gbs_results_copy(gbs_results_writer *from, gbs_results_writer *to,
 
 /* Adds attributes known only at the end (a generator's state), then makes the file appear
  * under its final name.  attributes may be NULL with a count of 0; ignored for .npy.
- * Fails: WRITE (also when draws are missing); the final name is then as it was.  The writer
+ * Fails: WRITE (also when draws are missing); the final name is then as it was, but that of
+ * several files some may have been renamed when one cannot be.  The writer
  * is ended either way. */
 gbs_io_status gbs_results_finish(gbs_results_writer *writer, const gbs_attribute *attributes,
                                  int64_t attribute_count, gbs_io_error *error);

@@ -13,16 +13,19 @@ typedef struct gbs_writer_ops {
     /* Writes n draws; the bounds are checked already.  warmup: of the warm-up. */
     gbs_io_status (*write)(gbs_results_writer *writer, int warmup, int64_t first, int64_t n,
                            const void *x, const double *lp, gbs_io_error *error);
-    /* Reads n written draws back: x [chains, n, dim], and lp [chains, n] where the format has it.
-     */
+    /* Reads n written draws back: x [chains, n, dim], and lp [chains, n] where the format has it;
+     * or, where this is NULL, copies all of them into a writer of its own kind. */
     gbs_io_status (*read_back)(gbs_results_writer *writer, int warmup, int64_t first, int64_t n,
                                void *x, double *lp, gbs_io_error *error);
+    gbs_io_status (*copy)(gbs_results_writer *from, gbs_results_writer *to, gbs_io_error *error);
     /* NULL where the format has none. */
     gbs_io_status (*write_moments)(gbs_results_writer *writer, int64_t count, const double *mean,
                                    const double *m2, gbs_io_error *error);
     /* Completes the temporary, so that it only needs gbs_output_commit. */
     gbs_io_status (*complete)(gbs_results_writer *writer, const gbs_attribute *attributes,
                               int64_t attribute_count, gbs_io_error *error);
+    /* Ends what the format itself holds; NULL where that is nothing. */
+    void (*release)(gbs_results_writer *writer);
 } gbs_writer_ops;
 
 struct gbs_results_writer {
@@ -43,6 +46,11 @@ gbs_io_status gbs_npy_results_create(gbs_results_writer *common, gbs_results_wri
                                      gbs_io_error *error);
 gbs_io_status gbs_netcdf_results_create(gbs_results_writer *common, const gbs_results_spec *spec,
                                         gbs_results_writer **out, gbs_io_error *error);
+
+/* The common output is that of chain 0, the first of the files that `path` stands for. */
+gbs_io_status gbs_stan_csv_results_create(gbs_results_writer *common, const char *path,
+                                          const gbs_results_spec *spec, gbs_results_writer **out,
+                                          gbs_io_error *error);
 
 /* Labels of one axis: NULL where indices serve. */
 typedef struct gbs_axis {

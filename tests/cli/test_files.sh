@@ -56,9 +56,10 @@ test_killed() {
 
 test_no_such_folder() {
     model
-    for file in nowhere/x.nc nowhere/x.npy; do
+    for file in nowhere/x.nc nowhere/x.npy nowhere/x.csv; do
         code 4 gibbsite sample -Q q.mtx --seed 1 -o $file
-        says err "gibbsite: $file: cannot be created"
+        says err "gibbsite: ${file%.*}"
+        says err ": cannot be created"
     done
     mkdir folder.nc
     code 4 gibbsite sample -Q q.mtx --seed 1 -o folder.nc
@@ -91,10 +92,10 @@ test_unwritable_folder() {
         chmod 755 "$scratch" .
         $as test -x "$program" || skip "nobody cannot run $program"
     fi
-    for file in locked/x.nc locked/x.npy; do
+    for file in locked/x.nc locked/x.npy locked/x.csv; do
         # shellcheck disable=SC2086
         code 4 $as "$program" sample -Q q.mtx --seed 1 -o $file
-        says err "$file"
+        says err "${file%.*}"
         says err "Permission denied"
     done
     # shellcheck disable=SC2086
@@ -111,10 +112,10 @@ test_full_disk() {
         skip "a full disk needs a small file system, and mounting one is not allowed here"
     status=0
     (
-        for file in small/x.nc small/x.npy; do
+        for file in small/x.nc small/x.npy small/x.csv; do
             code 4 gibbsite sample -Q q.mtx --seed 1 -o $file
-            says err "$file"
-            absent $file
+            says err "${file%.*}"
+            says err "No space left on device"
             [ -z "$(ls -A small)" ] || fail "left behind: $(ls -A small)"
             echo "  $file: $(cat err | tail -n 1)"
         done
