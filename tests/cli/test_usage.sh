@@ -90,7 +90,7 @@ test_choices() {
     wrong "--threads: 0 is out of range, 1 to 1024 is allowed" sample -Q q.mtx --threads 0
     wrong "--threads: 1025 is out of range" sample -Q q.mtx --threads 1025
     wrong "--isa: 'sse' is not one of auto, scalar, avx2, avx512" sample -Q q.mtx --isa sse
-    wrong "--format: 'csv' is not one of npy, nc" sample -Q q.mtx -o a --format csv
+    wrong "--format: 'tsv' is not one of npy, nc, csv" sample -Q q.mtx -o a --format tsv
     wrong "--stream: 'philox' is not one of" sample -Q q.mtx --stream philox
     wrong "'torch-cuda:132' is not torch-cuda:SMS:THREADS_PER_SM" \
         sample -Q q.mtx --stream torch-cuda:132
@@ -104,7 +104,7 @@ test_contradictions() {
         # shellcheck disable=SC2086
         wrong "${option% *} has no meaning with --method exact" sample -Q q.mtx --method exact $option
     done
-    wrong "'draws.txt' ends neither in .nc nor in .npy" sample -Q q.mtx -o draws.txt
+    wrong "'draws.txt' ends in none of .nc, .npy and .csv" sample -Q q.mtx -o draws.txt
     wrong "--format is that of the file of -o" sample -Q q.mtx --format nc
     wrong "are limits of --check" summary a.nc --rhat 1.1
 }
