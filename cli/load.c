@@ -64,24 +64,51 @@ static void say_asymmetry(const gbs_array *q, const char *path)
             path, (long long)row, (long long)column, worst);
 }
 
+void model_facts_free(model_facts *facts)
+{
+    for (int64_t i = 0; facts->names && i < facts->dim; i++)
+        free(facts->names[i]);
+    free(facts->names);
+    *facts = (model_facts){0};
+}
+
+exit_code match_names(model_facts *facts, const char *path, gbs_array *array)
+{
+    if (array->name && !facts->names) {
+        facts->names = array->name;
+        facts->names_path = path;
+        array->name = NULL;
+    }
+    for (int64_t i = 0; array->name && i < facts->dim; i++)
+        if (strcmp(array->name[i], facts->names[i]) != 0)
+            return complain(EXIT_BAD_INPUT,
+                            "%s: number %lld is named \"%.40s\", but \"%.40s\" in %s", path,
+                            (long long)i + 1, array->name[i], facts->names[i], facts->names_path);
+    return EXIT_FINE;
+}
+
 /* A vector of dim numbers: [dim], [dim, 1] or [1, dim]. */
-static exit_code load_vector(const char *path, int64_t dim, gbs_array *out)
+static exit_code load_vector(const char *path, model_facts *facts, gbs_array *out)
 {
     exit_code code = load_array(path, out);
     if (code != EXIT_FINE)
         return code;
     const bool flat =
         out->axes == 1 || (out->axes == 2 && (out->shape[0] == 1 || out->shape[1] == 1));
-    if (flat && out->count == dim)
-        return EXIT_FINE;
-    char needed[64];
-    snprintf(needed, sizeof needed, "a vector of %lld", (long long)dim);
-    code = complain_shape(out, path, needed);
-    gbs_array_free(out);
+    if (flat && out->count == facts->dim) {
+        code = match_names(facts, path, out);
+    } else {
+        char needed[64];
+        snprintf(needed, sizeof needed, "a vector of %lld", (long long)facts->dim);
+        code = complain_shape(out, path, needed);
+    }
+    if (code != EXIT_FINE)
+        gbs_array_free(out);
     return code;
 }
 
-static exit_code load_location(const model_files *files, gbs_model_spec *spec, gbs_array *array)
+static exit_code load_location(const model_files *files, model_facts *facts, gbs_model_spec *spec,
+                               gbs_array *array)
 {
     const struct {
         const char *path;
@@ -91,7 +118,7 @@ static exit_code load_location(const model_files *files, gbs_model_spec *spec, g
                  {files->offset, GBS_LOCATION_OFFSET}};
     for (size_t k = 0; k < sizeof forms / sizeof *forms; k++)
         if (forms[k].path) {
-            const exit_code code = load_vector(forms[k].path, spec->dim, array);
+            const exit_code code = load_vector(forms[k].path, facts, array);
             if (code != EXIT_FINE)
                 return code;
             spec->location_kind = forms[k].kind;
@@ -102,12 +129,13 @@ static exit_code load_location(const model_files *files, gbs_model_spec *spec, g
 }
 
 /* The library takes doubles; *fixed is the caller's, ended by free(), NULL where none is given. */
-static exit_code load_fixed(const model_files *files, gbs_model_spec *spec, double **fixed)
+static exit_code load_fixed(const model_files *files, model_facts *facts, gbs_model_spec *spec,
+                            double **fixed)
 {
     gbs_array array = {0};
     if (!files->fix)
         return EXIT_FINE;
-    const exit_code code = load_vector(files->fix, spec->dim, &array);
+    const exit_code code = load_vector(files->fix, facts, &array);
     if (code != EXIT_FINE)
         return code;
     *fixed = take(spec->dim, sizeof **fixed, "fixed sites");
@@ -144,31 +172,6 @@ static exit_code say_condition(gbs_context *ctx, const gbs_model *model, const c
     return EXIT_FINE;
 }
 
-void model_facts_free(model_facts *facts)
-{
-    for (int64_t i = 0; facts->names && i < facts->dim; i++)
-        free(facts->names[i]);
-    free(facts->names);
-    *facts = (model_facts){0};
-}
-
-/* Moves the names over from the matrix, or from the location where only that has them.  Names in
- * another order would put every number in the wrong place. */
-static exit_code take_names(const model_files *files, gbs_array *matrix, gbs_array *location,
-                            model_facts *facts)
-{
-    const char *path = blamed(files, "location:");
-    for (int64_t i = 0; matrix->name && location->name && i < facts->dim; i++)
-        if (strcmp(matrix->name[i], location->name[i]) != 0)
-            return complain(EXIT_BAD_INPUT,
-                            "%s: number %lld is named \"%.40s\", but \"%.40s\" in %s", path,
-                            (long long)i + 1, location->name[i], matrix->name[i], files->matrix);
-    gbs_array *from = matrix->name ? matrix : location;
-    facts->names = from->name;
-    from->name = NULL;
-    return EXIT_FINE;
-}
-
 exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **model,
                      model_facts *facts)
 {
@@ -190,9 +193,9 @@ exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **mod
     spec.matrix = matrix.data;
     facts->dim = spec.dim;
     facts->duplicates = matrix.duplicates;
-    if ((code = load_location(files, &spec, &location)) != EXIT_FINE ||
-        (code = load_fixed(files, &spec, &fixed)) != EXIT_FINE ||
-        (code = take_names(files, &matrix, &location, facts)) != EXIT_FINE)
+    if ((code = match_names(facts, files->matrix, &matrix)) != EXIT_FINE ||
+        (code = load_location(files, facts, &spec, &location)) != EXIT_FINE ||
+        (code = load_fixed(files, facts, &spec, &fixed)) != EXIT_FINE)
         goto done;
     const gbs_status status = gbs_model_create(ctx, &spec, model);
     if (status != GBS_OK) {

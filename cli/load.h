@@ -28,7 +28,13 @@ typedef struct model_facts {
     int64_t duplicates; /* entries of the matrix that were summed into another */
     int64_t dim;
     char **names; /* [dim] of the sites, where a CSV file has them; else NULL */
+    const char *names_path;
 } model_facts;
+
+/* Takes over the names that an array of dim numbers, or of rows of them, brings for the sites, or
+ * refuses those that are not the names of an earlier file: every number would be in the wrong
+ * place.  `path` must outlive *facts. */
+exit_code match_names(model_facts *facts, const char *path, gbs_array *array);
 
 /* Reads the files, makes the model, and says on stderr what is worth knowing of them: summed
  * duplicates, asymmetry, a covariance's condition number.

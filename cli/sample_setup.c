@@ -87,7 +87,9 @@ static exit_code load_start(sample_run *run, gbs_sampler_spec *spec)
                  run->dim, run->dim);
         return complain_shape(a, plan->init, needed);
     }
-    code = check_start(a, plan->init, spec->type);
+    code = match_names(&run->facts, plan->init, a);
+    if (code == EXIT_FINE)
+        code = check_start(a, plan->init, spec->type);
     if (code == EXIT_FINE)
         code = convert(a, spec->type);
     spec->initial = a->data;

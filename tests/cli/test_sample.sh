@@ -322,6 +322,12 @@ test_names() {
     printf 'b c,2\na,1\n' >mu.csv
     code 3 gibbsite sample -Q q.csv --mean mu.csv --seed 1
     says err 'mu.csv: number 1 is named "b c", but "a" in q.csv'
+    printf 'b c,\na,1\n' >fixed.csv
+    code 3 gibbsite sample -Q q.csv --fix fixed.csv --seed 1
+    says err 'fixed.csv: number 1 is named "b c", but "a" in q.csv'
+    printf 'b c,a\n1,2\n' >start.csv
+    code 3 gibbsite sample -Q q.csv --init start.csv --seed 1
+    says err 'start.csv: number 1 is named "b c", but "a" in q.csv'
     printf 'a,b\n2,-1\n-1,x\n' >q.csv
     code 3 gibbsite sample -Q q.csv --seed 1
     says err 'q.csv: line 3: field 2: "x" is not a number'

@@ -85,6 +85,9 @@ test_memory() {
     every all - info -Q one.mtx --covariance --json
     # shellcheck disable=SC2086
     every all x.npy sample -Q q.csv --mean mu.csv $run -o x.npy
+    printf 'a,0\nb,NA\n' >fixed.csv
+    # shellcheck disable=SC2086
+    every all x.npy sample -Q q.csv --fix fixed.csv $run -o x.npy
     # shellcheck disable=SC2086
     every all - sample -Q one.mtx $run --json
     # shellcheck disable=SC2086
@@ -105,6 +108,8 @@ test_memory_with_netcdf() {
     # shellcheck disable=SC2086
     every own x.nc sample -Q q.csv --mean mu.csv $run -o x.nc
     # shellcheck disable=SC2086
+    every own m.nc sample -Q q.csv $run --moments-only -o m.nc
+    # shellcheck disable=SC2086
     code 0 gibbsite sample -Q q.csv $run -o draws.nc
     every own - summary draws.nc
 }
@@ -116,6 +121,10 @@ test_writing() {
         # shellcheck disable=SC2086
         every write $output sample -Q q.csv $run -o $output
     done
+    # shellcheck disable=SC2086
+    every write m.nc sample -Q q.csv $run --moments-only -o m.nc
+    # shellcheck disable=SC2086
+    every write x.nc sample -Q q.csv $run --save-warmup -o x.nc
     # shellcheck disable=SC2086
     every write x.npy sample -Q q.csv $run --checkpoint run.ckpt --every 5 -o x.npy
     every write - info -Q q.mtx
