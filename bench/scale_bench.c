@@ -4,7 +4,7 @@
  *
  *     scale_bench [--threads N] [--rounds N] [--seconds S] [--core-time] [SECTION...]
  *
- * with sections threads, few, product, forms
+ * with sections threads, few, product, forms, tiles
  *
  * Wall time counts, since threads are compared: run it on a quiet machine.  The share of wall time
  * in which the process had its cores is printed next to it.  With --core-time process time over
@@ -369,7 +369,7 @@ static void product_cell(gbs_model *model, gbs_type type, int64_t chains, int32_
 static void section_product(const settings *s)
 {
     static const int64_t dims[] = {512, 1024, 1138, 2048, 4096};
-    static const int64_t chains[] = {1024, 4096};
+    static const int64_t chains[] = {1024};
     printf(
         "\n## Many chains of many sites, noise included, beside OpenBLAS %s, D x D times D x B "
         "(target 70 %%)\n\n| type | D | B | threads | sweeps, Gflop/s | product | share | had its "
@@ -430,6 +430,25 @@ static void section_forms(const settings *s)
     }
 }
 
+static void section_tiles(const settings *s)
+{
+    static const int64_t dims[] = {512, 1024, 2048, 4096}, chains[] = {64, 256, 1024};
+    puts("\n## Many chains tile by tile: times as fast as block by block, one thread\n\n"
+         "| D | isa | type | B = 64 | 256 | 1024 |\n|---:|---|---|---:|---:|---:|");
+    for (size_t d = 0; d < sizeof dims / sizeof *dims; ++d) {
+        gbs_model *const model = make_model(dims[d]);
+        for (gbs_isa isa = GBS_ISA_AVX2; isa <= GBS_ISA_AVX512; ++isa)
+            for (gbs_type type = GBS_F32; type <= GBS_F64 && gbs_isa_available(isa); ++type) {
+                printf("| %lld | %s | %s |", (long long)dims[d], gbs_isa_name(isa),
+                       type_name(type));
+                for (size_t c = 0; c < sizeof chains / sizeof *chains; ++c)
+                    forms_cell(model, isa, type, chains[c], GBS_FORM_TILES, s);
+                puts("");
+            }
+        gbs_model_release(model);
+    }
+}
+
 /* ---- the command line ---- */
 
 int main(int argc, char **argv)
@@ -440,7 +459,8 @@ int main(int argc, char **argv)
     } sections[] = {{"threads", section_threads},
                     {"few", section_few},
                     {"product", section_product},
-                    {"forms", section_forms}};
+                    {"forms", section_forms},
+                    {"tiles", section_tiles}};
     settings s = {.threads = 2, .rounds = 11, .seconds = 0.2};
     int chosen = 0;
     for (int k = 1; k < argc; ++k) {

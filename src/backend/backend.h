@@ -94,12 +94,38 @@ typedef struct gbs_block_kernels {
     gbs_pass_function solve; /* back substitution: r = z, minus earlier places, over L_ii */
 } gbs_block_kernels;
 
+/* Many chains of many sites: a panel of rows is worked on in three steps, so that its coefficients
+ * serve several wide blocks of chains, and a stretch of a block's state several groups of rows,
+ * while they are near.  The same groups of rows as in a pass; panel of places f .. e-1, its sums
+ * [rows][width]:
+ *     begin    group by group: starts, then as in a pass old values up to place e-1
+ *     add      group by group: `places` places from `from` on, for each one coefficient a row
+ *     finish   group by group: new values from place f on, as in a pass
+ * Steps are stored in this order, adds by panel of the places: those behind, then those before. */
+typedef struct gbs_tile_job {
+    const gbs_pass_job *pass; /* of one block; its panels are not read */
+    int64_t first, rows;
+    const void *coefficients; /* of this step */
+    int64_t from, places;     /* add */
+    const void *next;         /* add: what the step after this one reads, as many places */
+    void *sums;
+} gbs_tile_job;
+
+typedef struct gbs_tile_kernels {
+    int32_t rows; /* of a panel but the last: a multiple of the wide kernel's */
+    void (*begin)(const gbs_tile_job *job);
+    void (*add)(const gbs_tile_job *job);
+    void (*finish)(const gbs_tile_job *job);
+} gbs_tile_kernels;
+
 typedef struct gbs_kernels {
     const char *sweep_name[2]; /* by type, as tests and bench print it */
     const char *few_name[2];
+    const char *tile_name[2];
     gbs_block_kernels wide[2]; /* by type */
     gbs_block_kernels narrow[2];
     gbs_few_kernels few[2][GBS_FEW_KERNELS];
+    gbs_tile_kernels tiles[2];
 } gbs_kernels;
 
 /* The CPU's tables, each in its own file with its own compile flags. */

@@ -2,6 +2,7 @@
  * was measured (bench/NOTES.md, "Forms") and is not measured again on the user's machine: a plan
  * must not depend on a stopwatch. */
 #include "sampler/forms.h"
+#include "core/pool.h"
 
 /* Fewest sites from which few chains are faster with rows in lanes; by instruction set, type and
  * kernel (1, 2, 4, 8, 16 chains).  NEVER for plain C, whose one chain at a time is the reference
@@ -24,4 +25,23 @@ const gbs_few_kernels *gbs_form_few(const gbs_context *ctx, const gbs_kernels *k
     if (ctx->form != (int)GBS_FORM_FEW && dim < few_from[ctx->isa][type][k])
         return NULL;
     return &kernels->few[type][k];
+}
+
+/* Fewest sites from which tiles are faster; by instruction set and type. */
+static const int64_t tiles_from[GBS_ISA_AVX512 + 1][2] = {
+    [GBS_ISA_SCALAR] = {NEVER, NEVER},
+    [GBS_ISA_AVX2] = {2048, 1024},
+    [GBS_ISA_AVX512] = {2048, 1024},
+};
+
+int64_t gbs_form_tiles(const gbs_context *ctx, gbs_type type, int64_t wide_blocks, int64_t dim)
+{
+    if (wide_blocks < 1 || ctx->form == (int)GBS_FORM_BLOCKS ||
+        (ctx->form != (int)GBS_FORM_TILES && dim < tiles_from[ctx->isa][type]))
+        return 0;
+    /* as many bundles for one thread as for the next */
+    const int64_t threads = gbs_pool_workers(ctx->pool);
+    const int64_t least = (wide_blocks + GBS_FORM_TOGETHER - 1) / GBS_FORM_TOGETHER;
+    const int64_t bundles = (least + threads - 1) / threads * threads;
+    return (wide_blocks + bundles - 1) / bundles;
 }

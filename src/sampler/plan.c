@@ -235,46 +235,59 @@ static gbs_status check_row(const gbs_sampler *sampler, const gbs_rows *rows, in
     return GBS_OK;
 }
 
-static gbs_status plan_panels(const gbs_sampler *sampler, const gbs_rows *rows, const int64_t *site,
-                              int32_t group, void *scratch, void **out)
+static gbs_status take_panels(const gbs_sampler *sampler, int64_t elements, void **out)
 {
     const size_t size = gbs_type_size(sampler->type);
-    const int64_t elements = gbs_panel_elements(rows);
     *out = gbs_memory_take(&sampler->ctx->allocator, elements, size);
     if (*out == NULL)
         return gbs_fail_memory(sampler->ctx, "sampler coefficients", elements, size);
-    gbs_panels_pack(rows, site, group, scratch, *out);
     return GBS_OK;
 }
 
-static gbs_status plan_few_panels(const gbs_sampler *sampler, const gbs_rows *rows,
-                                  gbs_pass_plan *pass, void *scratch)
+/* The panels that a pass's blocks of chains read. */
+static gbs_status plan_blocks(const gbs_sampler *sampler, const gbs_rows *rows, gbs_pass_plan *pass,
+                              void *scratch)
 {
-    const size_t size = gbs_type_size(sampler->type);
-    const int64_t group = sampler->few->rows, elements = gbs_few_panel_elements(rows->dim, group);
-    pass->few_panels = gbs_memory_take(&sampler->ctx->allocator, elements, size);
-    if (pass->few_panels == NULL)
-        return gbs_fail_memory(sampler->ctx, "sampler coefficients", elements, size);
-    gbs_few_panels_pack(rows, pass->site, group, scratch, pass->few_panels);
-    return GBS_OK;
+    const int64_t elements = gbs_panel_elements(rows);
+    const int32_t wide = sampler->kernels->wide[sampler->type].rows,
+                  narrow = sampler->kernels->narrow[sampler->type].rows;
+    gbs_status status = GBS_OK;
+    if (sampler->together > 0) {
+        status = take_panels(sampler, elements, &pass->tile_panels);
+        if (status == GBS_OK)
+            gbs_tiles_pack(rows, pass->site, sampler->kernels->tiles[sampler->type].rows, wide,
+                           scratch, pass->tile_panels);
+    } else if (sampler->wide_blocks > 0) {
+        status = take_panels(sampler, elements, &pass->wide_panels);
+        if (status == GBS_OK)
+            gbs_panels_pack(rows, pass->site, wide, scratch, pass->wide_panels);
+    }
+    if (sampler->wide_blocks < sampler->blocks && status == GBS_OK) {
+        status = take_panels(sampler, elements, &pass->narrow_panels);
+        if (status == GBS_OK)
+            gbs_panels_pack(rows, pass->site, narrow, scratch, pass->narrow_panels);
+    }
+    return status;
+}
+
+static gbs_status plan_few(const gbs_sampler *sampler, const gbs_rows *rows, gbs_pass_plan *pass,
+                           void *scratch)
+{
+    const int64_t group = sampler->few->rows;
+    const gbs_status status =
+        take_panels(sampler, gbs_few_panel_elements(rows->dim, group), &pass->few_panels);
+    if (status == GBS_OK)
+        gbs_few_panels_pack(rows, pass->site, group, scratch, pass->few_panels);
+    return status;
 }
 
 static gbs_status plan_passes(gbs_sampler *sampler, const gbs_rows *rows, void *scratch)
 {
-    const int type = (int)sampler->type;
     gbs_status status = GBS_OK;
     for (int half = 0; half < sampler->passes && status == GBS_OK; ++half) {
         gbs_pass_plan *const pass = &sampler->pass[half];
-        if (sampler->few != NULL) {
-            status = plan_few_panels(sampler, rows, pass, scratch);
-            continue;
-        }
-        if (sampler->wide_blocks > 0)
-            status = plan_panels(sampler, rows, pass->site, sampler->kernels->wide[type].rows,
-                                 scratch, &pass->wide_panels);
-        if (sampler->wide_blocks < sampler->blocks && status == GBS_OK)
-            status = plan_panels(sampler, rows, pass->site, sampler->kernels->narrow[type].rows,
-                                 scratch, &pass->narrow_panels);
+        status = sampler->few != NULL ? plan_few(sampler, rows, pass, scratch)
+                                      : plan_blocks(sampler, rows, pass, scratch);
     }
     return status;
 }

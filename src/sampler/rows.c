@@ -178,8 +178,9 @@ static const void *scratch_row(const panel_writer *writer, int64_t r)
     return (const char *)writer->scratch + (size_t)(r * writer->dim) * gbs_type_size(writer->type);
 }
 
-static void pack_group(const gbs_rows *of, const int64_t *site, int64_t p, int64_t rows,
-                       panel_writer *writer)
+/* Starts of the group's rows, and a sweep's coefficients of old values at its own places. */
+static void put_heads(const gbs_rows *of, const int64_t *site, int64_t p, int64_t rows,
+                      panel_writer *writer)
 {
     for (int64_t r = 0; r < rows; ++r) {
         const int64_t i = site[p + r];
@@ -191,12 +192,17 @@ static void pack_group(const gbs_rows *of, const int64_t *site, int64_t p, int64
         if (of->solving || of->omega != 1.0)
             put(writer, at(of->type, row, i));
     }
-    if (!of->solving) {
-        for (int64_t r = 0; r < rows; ++r)
-            for (int64_t k = r + 1; k < rows; ++k)
-                put(writer, at(of->type, scratch_row(writer, r), site[p + k]));
+    for (int64_t r = 0; r < rows && !of->solving; ++r)
+        for (int64_t k = r + 1; k < rows; ++k)
+            put(writer, at(of->type, scratch_row(writer, r), site[p + k]));
+}
+
+static void pack_group(const gbs_rows *of, const int64_t *site, int64_t p, int64_t rows,
+                       panel_writer *writer)
+{
+    put_heads(of, site, p, rows, writer);
+    if (!of->solving)
         put_columns(writer, site, p + rows, of->dim, p, rows);
-    }
     put_columns(writer, site, 0, p + rows, p, rows);
 }
 
@@ -273,5 +279,74 @@ void gbs_few_panels_pack(const gbs_rows *rows, const int64_t *site, int64_t grou
             turn_f32(scratch, step, site, dim, count, group, columns);
         else
             turn_f64(scratch, step, site, dim, count, group, columns);
+    }
+}
+
+/* ---- tiles ---- */
+
+static int64_t heads_of(int relaxed)
+{
+    return relaxed ? 3 : 2;
+}
+
+int64_t gbs_tile_panel(int64_t dim, int relaxed, int64_t first)
+{
+    return first * (heads_of(relaxed) + dim - 1);
+}
+
+int64_t gbs_tile_add(int64_t dim, int relaxed, int64_t first, int64_t count, int64_t from)
+{
+    const int64_t end = first + count;
+    return gbs_tile_panel(dim, relaxed, first) + count * heads_of(relaxed) +
+           count * (count - 1) / 2 + count * (from >= end ? from - end : dim - end + from);
+}
+
+int64_t gbs_tile_finish(int64_t dim, int relaxed, int64_t first, int64_t count)
+{
+    return gbs_tile_panel(dim, relaxed, first) + count * heads_of(relaxed) +
+           count * (count - 1) / 2 + count * (dim - count);
+}
+
+/* A group of `rows` rows, `q` rows into the panel of places first .. end - 1, whose begin and
+ * finish follow those of the groups before it. */
+static void pack_tile_group(const gbs_rows *of, const int64_t *site, int64_t first, int64_t end,
+                            int64_t q, int64_t rows, int64_t panel, panel_writer *writer,
+                            int64_t *begin, int64_t *finish)
+{
+    const int64_t p = first + q;
+    const int relaxed = of->omega != 1.0;
+    writer->next = *begin;
+    put_heads(of, site, p, rows, writer);
+    put_columns(writer, site, p + rows, end, p, rows);
+    *begin = writer->next;
+    for (int64_t from = 0; from < of->dim; from += panel) {
+        const int64_t stop = from + panel < of->dim ? from + panel : of->dim;
+        if (from == first)
+            continue;
+        writer->next = gbs_tile_add(of->dim, relaxed, first, end - first, from) + q * (stop - from);
+        put_columns(writer, site, from, stop, p, rows);
+    }
+    writer->next = *finish;
+    put_columns(writer, site, first, p + rows, p, rows);
+    *finish = writer->next;
+}
+
+void gbs_tiles_pack(const gbs_rows *rows, const int64_t *site, int64_t panel, int32_t group,
+                    void *scratch, void *panels)
+{
+    const size_t row_bytes = (size_t)rows->dim * gbs_type_size(rows->type);
+    const int relaxed = rows->omega != 1.0;
+    panel_writer writer = {rows->type, panels, 0, scratch, rows->dim};
+    for (int64_t first = 0; first < rows->dim; first += panel) {
+        const int64_t end = first + panel < rows->dim ? first + panel : rows->dim;
+        int64_t begin = gbs_tile_panel(rows->dim, relaxed, first);
+        int64_t finish = gbs_tile_finish(rows->dim, relaxed, first, end - first);
+        for (int64_t p = first; p < end; p += group) {
+            const int64_t count = end - p < group ? end - p : group;
+            for (int64_t r = 0; r < count; ++r)
+                gbs_rows_coefficients(rows, site[p + r], (char *)scratch + (size_t)r * row_bytes);
+            pack_tile_group(rows, site, first, end, p - first, count, panel, &writer, &begin,
+                            &finish);
+        }
     }
 }

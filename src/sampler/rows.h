@@ -49,4 +49,13 @@ int64_t gbs_few_scratch_elements(int64_t dim, int64_t group);
 void gbs_few_panels_pack(const gbs_rows *rows, const int64_t *site, int64_t group, void *scratch,
                          void *panels);
 
+/* Tiles: the same elements in another order, panels of `panel` rows in groups of `group`, in the
+ * layout that backend.h states.  Where the panel of places first .. first + rows - 1 starts, and
+ * within it the first add and finish; the add for places from `from` on. */
+int64_t gbs_tile_panel(int64_t dim, int relaxed, int64_t first);
+int64_t gbs_tile_add(int64_t dim, int relaxed, int64_t first, int64_t count, int64_t from);
+int64_t gbs_tile_finish(int64_t dim, int relaxed, int64_t first, int64_t count);
+void gbs_tiles_pack(const gbs_rows *rows, const int64_t *site, int64_t panel, int32_t group,
+                    void *scratch, void *panels);
+
 #endif

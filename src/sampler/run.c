@@ -19,9 +19,9 @@ static void add_mean(gbs_sampler *sampler, const gbs_block *block)
     }
 }
 
-/* A block's noise: drawn into the worker's room, or already there. */
+/* A block's noise: drawn into room `number`, or already there. */
 static void find_noise(const gbs_sampler *sampler, const gbs_block *block, int64_t ahead, int half,
-                       int32_t worker, gbs_pass_job *job)
+                       int64_t number, gbs_pass_job *job)
 {
     const size_t size = gbs_type_size(sampler->type);
     if (gbs_noise_is_sequential(sampler)) {
@@ -32,14 +32,15 @@ static void find_noise(const gbs_sampler *sampler, const gbs_block *block, int64
     }
     /* rooms are of the widest block's size, or of the narrow one's where all are narrow */
     const int64_t room = sampler->dim * gbs_sampler_block(sampler, 0).z_width;
-    void *const to = (char *)sampler->noise + (size_t)(worker * room) * size;
+    void *const to = (char *)sampler->noise + (size_t)(number * room) * size;
     gbs_noise_draw_block(sampler, block, ahead, half, 0, sampler->dim, to);
     job->z = to;
     job->z_row = block->z_width;
 }
 
-void gbs_sampler_pass(gbs_sampler *sampler, const gbs_block *block, int64_t ahead, int half,
-                      int32_t worker)
+/* A block's pass, its noise drawn into room number `room`. */
+static gbs_pass_job pass_of(gbs_sampler *sampler, const gbs_block *block, int64_t ahead, int half,
+                            int64_t room)
 {
     const gbs_pass_plan *const plan = &sampler->pass[half];
     const size_t size = gbs_type_size(sampler->type);
@@ -55,13 +56,65 @@ void gbs_sampler_pass(gbs_sampler *sampler, const gbs_block *block, int64_t ahea
         .x_step = half == 0 ? width : -width,
         .relaxed = sampler->relaxed,
     };
-    find_noise(sampler, block, ahead, half, worker, &job);
+    find_noise(sampler, block, ahead, half, room, &job);
+    return job;
+}
+
+void gbs_sampler_pass(gbs_sampler *sampler, const gbs_block *block, int64_t ahead, int half,
+                      int64_t room)
+{
+    const gbs_pass_job job = pass_of(sampler, block, ahead, half, room);
     if (sampler->method == GBS_METHOD_EXACT) {
         block->kernels->solve(&job);
         add_mean(sampler, block);
     } else {
         block->kernels->sweep(&job);
     }
+}
+
+/* ---- units of work: a bundle of wide blocks that go together, or a block ---- */
+
+typedef struct unit {
+    int64_t first, count; /* blocks */
+    int bundle;
+} unit;
+
+static int64_t bundles_of(const gbs_sampler *sampler)
+{
+    return sampler->together > 0
+               ? (sampler->wide_blocks + sampler->together - 1) / sampler->together
+               : 0;
+}
+
+static int64_t units_of(const gbs_sampler *sampler)
+{
+    return sampler->together > 0 ? bundles_of(sampler) + sampler->blocks - sampler->wide_blocks
+                                 : sampler->blocks;
+}
+
+static unit unit_at(const gbs_sampler *sampler, int64_t index)
+{
+    const int64_t bundles = bundles_of(sampler);
+    if (index >= bundles)
+        return (unit){sampler->together > 0 ? sampler->wide_blocks + index - bundles : index, 1, 0};
+    const int64_t first = index * sampler->together, left = sampler->wide_blocks - first;
+    return (unit){first, left < sampler->together ? left : sampler->together, 1};
+}
+
+static void unit_pass(gbs_sampler *sampler, const unit *u, int64_t ahead, int half, int32_t worker)
+{
+    const int64_t rooms = sampler->together > 0 ? sampler->together : 1; /* of each worker */
+    if (!u->bundle) {
+        const gbs_block block = gbs_sampler_block(sampler, u->first);
+        gbs_sampler_pass(sampler, &block, ahead, half, worker * rooms);
+        return;
+    }
+    gbs_pass_job jobs[GBS_FORM_TOGETHER];
+    for (int64_t k = 0; k < u->count; ++k) {
+        const gbs_block block = gbs_sampler_block(sampler, u->first + k);
+        jobs[k] = pass_of(sampler, &block, ahead, half, worker * rooms + k);
+    }
+    gbs_run_tiles(sampler, &sampler->pass[half], jobs, u->count, worker);
 }
 
 void gbs_run_keep(const gbs_run_job *job, const gbs_block *block, int64_t draw)
@@ -80,26 +133,35 @@ void gbs_run_keep(const gbs_run_job *job, const gbs_block *block, int64_t draw)
         gbs_block_gather(sampler, block, sampler->staging, sampler->dim, 1);
 }
 
-static void run_block(void *data, int64_t index, int32_t worker)
+/* A unit's share of draw `draw` of the job. */
+static void keep_unit(const gbs_run_job *job, const unit *u, int64_t draw)
 {
-    const gbs_run_job *const job = data;
-    gbs_sampler *const sampler = job->sampler;
-    const gbs_block block = gbs_sampler_block(sampler, index);
-    for (int64_t draw = 0; draw < job->draws; ++draw) {
-        for (int64_t sweep = 0; sweep < job->thin; ++sweep)
-            for (int half = 0; half < sampler->passes; ++half)
-                gbs_sampler_pass(sampler, &block, draw * job->thin + sweep, half, worker);
+    for (int64_t k = 0; k < u->count; ++k) {
+        const gbs_block block = gbs_sampler_block(job->sampler, u->first + k);
         gbs_run_keep(job, &block, draw);
     }
 }
 
-static void run_block_pass(void *data, int64_t index, int32_t worker)
+static void run_unit(void *data, int64_t index, int32_t worker)
 {
     const gbs_run_job *const job = data;
-    const gbs_block block = gbs_sampler_block(job->sampler, index);
-    gbs_sampler_pass(job->sampler, &block, job->ahead, job->half, worker);
+    gbs_sampler *const sampler = job->sampler;
+    const unit u = unit_at(sampler, index);
+    for (int64_t draw = 0; draw < job->draws; ++draw) {
+        for (int64_t sweep = 0; sweep < job->thin; ++sweep)
+            for (int half = 0; half < sampler->passes; ++half)
+                unit_pass(sampler, &u, draw * job->thin + sweep, half, worker);
+        keep_unit(job, &u, draw);
+    }
+}
+
+static void run_unit_pass(void *data, int64_t index, int32_t worker)
+{
+    const gbs_run_job *const job = data;
+    const unit u = unit_at(job->sampler, index);
+    unit_pass(job->sampler, &u, job->ahead, job->half, worker);
     if (job->ends_draw)
-        gbs_run_keep(job, &block, job->ahead / job->thin);
+        keep_unit(job, &u, job->ahead / job->thin);
 }
 
 static void run_together(gbs_run_job *job)
@@ -109,7 +171,7 @@ static void run_together(gbs_run_job *job)
         for (job->half = 0; job->half < sampler->passes; ++job->half) {
             job->ends_draw = job->half == sampler->passes - 1 && (job->ahead + 1) % job->thin == 0;
             gbs_noise_draw_pass(sampler, job->half, sampler->noise);
-            gbs_pool_run(sampler->ctx->pool, sampler->blocks, run_block_pass, job);
+            gbs_pool_run(sampler->ctx->pool, units_of(sampler), run_unit_pass, job);
         }
 }
 
@@ -122,7 +184,7 @@ static void advance(gbs_run_job *job)
     else if (gbs_noise_is_sequential(sampler))
         run_together(job);
     else
-        gbs_pool_run(sampler->ctx->pool, sampler->blocks, run_block, job);
+        gbs_pool_run(sampler->ctx->pool, units_of(sampler), run_unit, job);
     gbs_noise_advance(sampler, sweeps);
     sampler->done += sweeps;
     job->first_draw += job->draws;

@@ -53,7 +53,10 @@ static gbs_status take_memory(gbs_sampler *sampler)
     /* starts are drawn in the first room */
     const int64_t width = gbs_sampler_block(sampler, 0).z_width;
     const int64_t lanes = gbs_noise_is_sequential(sampler) ? sampler->padded_chains : width;
-    const int64_t rooms = sampler->few != NULL ? 2 : gbs_noise_is_sequential(sampler) ? 1 : workers;
+    const int64_t together = sampler->together > 0 ? sampler->together : 1;
+    const int64_t rooms = sampler->few != NULL               ? 2
+                          : gbs_noise_is_sequential(sampler) ? 1
+                                                             : workers * together;
     const int64_t noise = lanes * rooms > width ? lanes * rooms : width;
     gbs_status status = GBS_OK;
     sampler->place = take(sampler, "order", 1, dim, sizeof(int64_t), &status);
@@ -64,6 +67,9 @@ static gbs_status take_memory(gbs_sampler *sampler)
     if (sampler->few != NULL)
         sampler->sums = take(sampler, "sums", workers * sampler->few->chains, sampler->few->rows,
                              size, &status);
+    if (sampler->together > 0)
+        sampler->sums = take(sampler, "sums", workers * together * width,
+                             sampler->kernels->tiles[sampler->type].rows, size, &status);
     sampler->staging = take(sampler, "draws for the callback", sampler->chains, dim, size, &status);
     return status;
 }
@@ -233,6 +239,8 @@ gbs_status gbs_sampler_create(gbs_context *ctx, gbs_model *model, const gbs_samp
         sampler->few =
             gbs_form_few(ctx, sampler->kernels, sampler->type, sampler->chains, sampler->dim);
     gbs_sampler_split(sampler);
+    if (sampler->method == GBS_METHOD_GIBBS && ctx->device == NULL)
+        sampler->together = gbs_form_tiles(ctx, sampler->type, sampler->wide_blocks, sampler->dim);
 
     fenv_t saved;
     gbs_float_enter(&saved);
@@ -257,6 +265,7 @@ void gbs_sampler_destroy(gbs_sampler *sampler)
         gbs_memory_give(allocator, sampler->pass[half].wide_panels);
         gbs_memory_give(allocator, sampler->pass[half].narrow_panels);
         gbs_memory_give(allocator, sampler->pass[half].few_panels);
+        gbs_memory_give(allocator, sampler->pass[half].tile_panels);
     }
     gbs_memory_give(allocator, sampler->place);
     gbs_memory_give(allocator, sampler->torch_cpu);
@@ -325,6 +334,8 @@ const char *gbs_sampler_kernel(const gbs_sampler *sampler)
 {
     if (sampler->on_device != NULL)
         return gbs_on_device_kernel(sampler);
-    return sampler->few != NULL ? sampler->kernels->few_name[sampler->type]
-                                : sampler->kernels->sweep_name[sampler->type];
+    const char *const *const names = sampler->few != NULL    ? sampler->kernels->few_name
+                                     : sampler->together > 0 ? sampler->kernels->tile_name
+                                                             : sampler->kernels->sweep_name;
+    return names[sampler->type];
 }

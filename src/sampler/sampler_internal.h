@@ -15,6 +15,7 @@ typedef struct gbs_pass_plan {
     void *wide_panels; /* coefficients as the wide kernel reads them, and as the narrow one */
     void *narrow_panels;
     void *few_panels;
+    void *tile_panels;
 } gbs_pass_plan;
 
 /* A run of chains handled together. */
@@ -43,7 +44,8 @@ struct gbs_sampler {
     struct gbs_on_device *on_device; /* NULL on the CPU; else it holds the chains, not `state` */
 
     const gbs_kernels *kernels;
-    const gbs_few_kernels *few; /* NULL: blocks one by one */
+    const gbs_few_kernels *few; /* NULL: blocks of chains */
+    int64_t together;           /* wide blocks of a bundle, which go tile by tile; 0: no bundles */
     int64_t blocks, wide_blocks;
     int64_t padded_chains; /* lanes of all blocks */
     int passes;            /* 1, or 2 for symmetric sweeps */
@@ -61,9 +63,10 @@ struct gbs_sampler {
     void *line;    /* several groups and torch_cpu: one call's normals, [groups chains] */
 
     void *state;   /* blocks of [D][width] */
-    void *noise;   /* [threads][D][width], a block for each; torch_cpu: a pass for all,
-                      [D][groups padded_chains]; few chains: two passes */
-    void *sums;    /* few chains: [threads][chains][rows] of the panels being worked on */
+    void *noise;   /* rooms [threads][together, or 1] of [D][width], a block for each; torch_cpu: a
+                      pass for all,   [D][groups padded_chains]; few chains: two passes */
+    void *sums;    /* few chains: [threads][chains][rows] of the panels being worked on;
+                      bundles: [threads][together][rows][width] */
     void *staging; /* [B, D] for the callback; exact draws add the mean here */
     int64_t done;  /* sweeps or draws since create */
 };
@@ -74,9 +77,10 @@ void gbs_sampler_split(gbs_sampler *sampler);
 
 gbs_block gbs_sampler_block(const gbs_sampler *sampler, int64_t index);
 
-/* One pass of one block, with the noise of sweep `ahead` from now, as thread `worker`. */
+/* One pass of one block, with the noise of sweep `ahead` from now, drawn into room number `room`.
+ */
 void gbs_sampler_pass(gbs_sampler *sampler, const gbs_block *block, int64_t ahead, int half,
-                      int32_t worker);
+                      int64_t room);
 
 /* Element offset of a block's state. */
 int64_t gbs_block_offset(const gbs_sampler *sampler, const gbs_block *block);
@@ -137,6 +141,11 @@ typedef struct gbs_run_job {
 
 /* A block's share of draw `draw` of the job. */
 void gbs_run_keep(const gbs_run_job *job, const gbs_block *block, int64_t draw);
+
+/* Blocks first .. first + count - 1, wide ones, through one pass of the sweep `ahead` from now,
+ * tile by tile; jobs[k] is block first + k's pass. */
+void gbs_run_tiles(const gbs_sampler *sampler, const gbs_pass_plan *plan, const gbs_pass_job *jobs,
+                   int64_t count, int32_t worker);
 
 /* The whole job for few chains. */
 void gbs_run_few(const gbs_run_job *job);

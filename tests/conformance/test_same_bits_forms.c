@@ -187,6 +187,31 @@ static void test_few_chains(void **state)
            (long long)compared, GBS_FEW_CHAINS, (long long)dims[COUNT(dims) - 1]);
 }
 
+static void test_tiles(void **state)
+{
+    (void)state;
+    static const int64_t dims[] = {1, 3, 125, 126, 127, 128, 129, 131, 255, 257, 301};
+    static const int64_t chains[] = {49, 130, 333};
+    int64_t compared = 0;
+    for (int c = 0, turn = 0; c < COUNT(chains); ++c)
+        for (int d = 0; d < COUNT(dims); ++d, ++turn) {
+            if (quick() && turn % 6 != 0)
+                continue;
+            const job j = {GBS_FORM_TILES,
+                           dims[d],
+                           chains[c],
+                           (gbs_type)(turn % 2),
+                           (gbs_order)(turn / 2 % 4),
+                           (gbs_stream)(turn / 3 % 4),
+                           turn / 5 % 2 == 0 ? 1.3 : 1};
+            compared += check_job(&j, "sweep_tiles");
+        }
+    printf("checked: tiles: %lld runs, %lld to %lld chains, 1 to %lld sites, 1 to 7 threads: the "
+           "scalar loop's bits\n",
+           (long long)compared, (long long)chains[0], (long long)chains[COUNT(chains) - 1],
+           (long long)dims[COUNT(dims) - 1]);
+}
+
 static void print_kernels(void)
 {
     printf("kernels that ran:");
@@ -203,7 +228,8 @@ static void test_kernels_ran(void **state)
     print_kernels();
     for (gbs_isa isa = GBS_ISA_SCALAR; isa <= GBS_ISA_AVX512; ++isa)
         for (gbs_type type = GBS_F32; type <= GBS_F64 && gbs_isa_available(isa); ++type) {
-            const char *const wanted[] = {gbs_cpu_kernels(isa)->few_name[type]};
+            const char *const wanted[] = {gbs_cpu_kernels(isa)->few_name[type],
+                                          gbs_cpu_kernels(isa)->tile_name[type]};
             for (int w = 0; w < COUNT(wanted); ++w, ++expected)
                 for (int k = 0; k < MOST_NAMES; ++k)
                     got += strcmp(names[k], wanted[w]) == 0;
@@ -216,6 +242,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_few_chains),
+        cmocka_unit_test(test_tiles),
         cmocka_unit_test(test_kernels_ran),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,13 +37,14 @@ static void normals_narrow_f64(const gbs_normals_job *job)
     normals_f64(job, 1);
 }
 
-/* sweep_body.h four times: both types, both widths. */
+/* sweep_body.h four times: both types, both widths; in steps for the wide ones. */
 #define T float
 #define V vf
 #define V_LANES VF_LANES
 #define V_(operation) vf_##operation
 #define VECTORS WIDE_VECTORS
 #define ROWS WIDE_ROWS
+#define TILE(step) tile_##step##_f32
 #define SWEEP KERNEL_NAME(sweep_dense_f32)
 #define SOLVE solve_wide_f32
 #include "backend/cpu/sweep_body.h"
@@ -63,6 +64,7 @@ static void normals_narrow_f64(const gbs_normals_job *job)
 #define V_(operation) vd_##operation
 #define VECTORS WIDE_VECTORS
 #define ROWS WIDE_ROWS
+#define TILE(step) tile_##step##_f64
 #define SWEEP KERNEL_NAME(sweep_dense_f64)
 #define SOLVE solve_wide_f64
 #include "backend/cpu/sweep_body.h"
@@ -132,12 +134,16 @@ static const uint64_t few_masks_f64[32] = {BITS_16(0), BITS_16(UINT64_MAX)};
 #define FMA fma
 #include "backend/cpu/few_sizes.h"
 
+/* A panel of tiles: whole groups, about 128 rows. */
+#define TILE_ROWS (128 / WIDE_ROWS * WIDE_ROWS)
+
 #define KERNEL_STRING_(name) #name
 #define KERNEL_STRING(name) KERNEL_STRING_(name)
 
 const gbs_kernels KERNEL_NAME(gbs_kernels) = {
     {KERNEL_STRING(KERNEL_NAME(sweep_dense_f32)), KERNEL_STRING(KERNEL_NAME(sweep_dense_f64))},
     {KERNEL_STRING(KERNEL_NAME(sweep_few_f32)), KERNEL_STRING(KERNEL_NAME(sweep_few_f64))},
+    {KERNEL_STRING(KERNEL_NAME(sweep_tiles_f32)), KERNEL_STRING(KERNEL_NAME(sweep_tiles_f64))},
     {{WIDE_VECTORS * VF_LANES, WIDE_ROWS, normals_wide_f32, KERNEL_NAME(sweep_dense_f32),
       solve_wide_f32},
      {WIDE_VECTORS * VD_LANES, WIDE_ROWS, normals_wide_f64, KERNEL_NAME(sweep_dense_f64),
@@ -147,4 +153,6 @@ const gbs_kernels KERNEL_NAME(gbs_kernels) = {
      {VD_LANES, NARROW_ROWS, normals_narrow_f64, KERNEL_NAME(sweep_dense_narrow_f64),
       solve_narrow_f64}},
     {FEW_TABLE(f32, VF_LANES), FEW_TABLE(f64, VD_LANES)},
+    {{TILE_ROWS, tile_begin_f32, tile_add_f32, tile_finish_f32},
+     {TILE_ROWS, tile_begin_f64, tile_add_f64, tile_finish_f64}},
 };
