@@ -53,5 +53,6 @@ exit_code verb_summary(int argc, char **argv);
 exit_code verb_info(int argc, char **argv);
 exit_code verb_make(int argc, char **argv);
 exit_code verb_selftest(int argc, char **argv);
+exit_code verb_bench(int argc, char **argv);
 
 #endif

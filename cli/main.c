@@ -18,6 +18,7 @@ static const struct verb {
     {"info", verb_info, "what to expect of a matrix: size, condition, how slowly it mixes, advice"},
     {"make", verb_make, "write the precision matrix of a standard model"},
     {"selftest", verb_selftest, "check this build on this machine, one line per check"},
+    {"bench", verb_bench, "site updates a second on this machine, and their share of its ceiling"},
 };
 
 enum { VERBS = sizeof verbs / sizeof *verbs };

@@ -269,6 +269,15 @@ typedef enum gbs_stream {
     GBS_STREAM_TORCH_CUDA = 3 /* what torch.randn(B, device="cuda") draws, one call a site */
 } gbs_stream;
 
+/* The native stream's normals of one sweep (counted in stream sweeps: a symmetric sweep takes two):
+ * what a sampler with this seed draws for site i of chain first_chain + c, and what GIVEN takes.
+ * Shape: z [sites, chains] of the type; fastest where it is aligned to 64 bytes and chains is a
+ * multiple of 64.
+ * Fails: ARGUMENT, LIMIT; z is then untouched.
+ * Threads: on the caller's thread; two threads may run at once with two contexts. */
+GBS_API gbs_status gbs_native_normals(gbs_context *ctx, gbs_type type, uint64_t seed, int64_t sweep,
+                                      int64_t first_chain, int64_t chains, int64_t sites, void *z);
+
 /* Sizes of torch's generator states, as torch.get_rng_state() and
  * torch.cuda.get_rng_state() return them. */
 #define GBS_TORCH_CPU_STATE_BYTES 5056

@@ -21,7 +21,7 @@ test_version() {
 
 test_help_of_every_verb() {
     code 0 gibbsite --help
-    for verb in sample summary info make selftest "make ar1" "make lattice" "make torus" \
+    for verb in sample summary info make selftest bench "make ar1" "make lattice" "make torus" \
         "make car" "make icar" "make random"; do
         # shellcheck disable=SC2086
         code 0 gibbsite $verb --help
@@ -35,7 +35,7 @@ test_help_examples_run() {
     mkdir bin
     ln -s "$program" bin/gibbsite
     PATH=$PWD/bin:$PATH
-    for verb in "" sample summary info make selftest "make ar1" "make lattice" "make torus" \
+    for verb in "" sample summary info make selftest bench "make ar1" "make lattice" "make torus" \
         "make car" "make icar" "make random"; do
         # shellcheck disable=SC2086
         gibbsite $verb --help | sed -n '/^Example:/,$s/^  //p' >example.sh

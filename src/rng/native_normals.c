@@ -1,0 +1,107 @@
+/* The native stream's normals of one sweep as an array, by the kernels that sweeps draw them with:
+ * straight into the array where its rows allow, else through a block. */
+#include "backend/backend.h"
+#include "core/internal.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+    SITES = 64,     /* at a time: a multiple of 4 */
+    ROW_BYTES = 256 /* of the widest block: four vectors of AVX-512 */
+};
+
+#define MOST_CHAINS ((int64_t)1 << 40)
+#define MOST_SWEEPS ((int64_t)1 << 48)
+
+typedef struct normals {
+    const gbs_block_kernels *kernels;
+    gbs_type type;
+    int64_t chains, sites;
+    char *z;
+} normals;
+
+static char *at(const normals *n, int64_t site, int64_t chain)
+{
+    return n->z + (size_t)(site * n->chains + chain) * gbs_type_size(n->type);
+}
+
+/* Vectors are stored aligned, and always whole. */
+static int fits(const normals *n)
+{
+    return n->chains % n->kernels->width == 0 && (uintptr_t)n->z % GBS_ALIGNMENT == 0 &&
+           (size_t)n->kernels->width * gbs_type_size(n->type) % GBS_ALIGNMENT == 0;
+}
+
+/* The chains from `chain` on that a block has, site group by site group. */
+static void draw_block(const normals *n, gbs_normals_job job, int64_t chain)
+{
+    _Alignas(GBS_ALIGNMENT) unsigned char block[SITES * ROW_BYTES];
+    const int64_t left = n->chains - chain, width = n->kernels->width;
+    const size_t size = gbs_type_size(n->type);
+    assert((size_t)width * size <= ROW_BYTES);
+    const size_t row = (size_t)(left < width ? left : width) * size;
+    job.z = block;
+    job.z_row = width;
+    for (int64_t site = 0; site < n->sites; site += SITES) {
+        job.first_site = site;
+        job.sites = n->sites - site < SITES ? n->sites - site : SITES;
+        n->kernels->normals(&job);
+        for (int64_t i = 0; i < job.sites; ++i)
+            memcpy(at(n, site + i, chain), block + (size_t)(i * width) * size, row);
+    }
+}
+
+static gbs_status check(gbs_context *ctx, const normals *n, int64_t sweep, int64_t first_chain)
+{
+    const int64_t most_sites = (int64_t)1 << (n->type == GBS_F32 ? 34 : 33);
+    if (n->type != GBS_F32 && n->type != GBS_F64)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "type: %d is no gbs_type", (int)n->type);
+    if (n->chains < 0 || n->sites < 0 || sweep < 0 || first_chain < 0)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                        "normals: sweep %lld, first chain %lld, %lld chains and %lld sites: none "
+                        "may be below 0",
+                        (long long)sweep, (long long)first_chain, (long long)n->chains,
+                        (long long)n->sites);
+    if (n->sites > most_sites || sweep >= MOST_SWEEPS || first_chain > MOST_CHAINS ||
+        n->chains > MOST_CHAINS - first_chain)
+        return gbs_fail(ctx, GBS_ERROR_LIMIT,
+                        "normals: sweep %lld, chains %lld ... %lld and %lld sites are beyond what "
+                        "the stream can address",
+                        (long long)sweep, (long long)first_chain,
+                        (long long)(first_chain + n->chains - 1), (long long)n->sites);
+    if (n->z == NULL && n->chains > 0 && n->sites > 0)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "normals: z is NULL");
+    return GBS_OK;
+}
+
+gbs_status gbs_native_normals(gbs_context *ctx, gbs_type type, uint64_t seed, int64_t sweep,
+                              int64_t first_chain, int64_t chains, int64_t sites, void *z)
+{
+    if (ctx == NULL)
+        return GBS_ERROR_ARGUMENT;
+    normals n = {.type = type, .chains = chains, .sites = sites, .z = z};
+    const gbs_status status = check(ctx, &n, sweep, first_chain);
+    if (status != GBS_OK)
+        return status;
+    n.kernels = &gbs_cpu_kernels(ctx->isa)->wide[type];
+    const int64_t width = n.kernels->width;
+    const int direct = fits(&n);
+    fenv_t saved;
+    gbs_float_enter(&saved);
+    for (int64_t chain = 0; chain < chains; chain += width) {
+        gbs_normals_job job = {.seed = seed,
+                               .sweep = (uint64_t)sweep,
+                               .purpose = GBS_PURPOSE_SITE,
+                               .chain = first_chain + chain,
+                               .sites = sites,
+                               .z = at(&n, 0, chain),
+                               .z_row = chains};
+        if (direct)
+            n.kernels->normals(&job);
+        else
+            draw_block(&n, job, chain);
+    }
+    gbs_float_leave(&saved);
+    return GBS_OK;
+}
