@@ -15,7 +15,7 @@ GIBBSITE = build/release/cli/gibbsite
 BUILD = cmake --preset $(1) && cmake --build --preset $(1) --parallel $(JOBS)
 
 .PHONY: help build demo test bench bench-diag install deb clean \
-        test-clang test-asan test-tsan test-fuzz test-install test-python test-package test-cuda test-all coverage lint format \
+        test-clang test-asan test-tsan test-neon test-fuzz test-install test-python test-package test-cuda test-all coverage lint format \
         gpu-build gpu-test gpu-bench
 
 build: packages
@@ -33,6 +33,7 @@ help:
 	@echo 'make test-asan     the same tests under AddressSanitizer and UBSan'
 	@echo 'make test-tsan     the tests with threads under ThreadSanitizer'
 	@echo 'make test-fuzz     fuzz every reader for FUZZ_SECONDS ($(FUZZ_SECONDS)) in all (needs clang)'
+	@echo 'make test-neon     the tests of the kernels on 64-bit Arm, under qemu'
 	@echo 'make test-install  install into a scratch folder and build programs against that copy'
 	@echo 'make test-python   compare with PyTorch and ArviZ in .venv (downloads them)'
 	@echo 'make test-cuda     build the CUDA library (needs nvcc) and test what needs no GPU'
@@ -41,10 +42,10 @@ help:
 	@echo 'make test-all      all of the tests above, as .ci/run does'
 	@echo 'make coverage      line coverage of the tests; make lint: clang-format and clang-tidy'
 
-.PHONY: packages packages-clang packages-install packages-python packages-lint packages-coverage packages-bench packages-bench-diag
+.PHONY: packages packages-clang packages-install packages-python packages-lint packages-coverage packages-bench packages-bench-diag packages-neon
 packages:
 	@$(INSTALL_PACKAGES) build
-packages-clang packages-install packages-python packages-lint packages-coverage packages-bench packages-bench-diag: packages-%:
+packages-clang packages-install packages-python packages-lint packages-coverage packages-bench packages-bench-diag packages-neon: packages-%:
 	@$(INSTALL_PACKAGES) build $*
 
 demo: packages
@@ -64,6 +65,11 @@ test-asan test-tsan: test-%: packages
 
 # Seconds of all readers together.
 FUZZ_SECONDS ?= 600
+# 64-bit Arm, compiled here and run under an emulator.
+test-neon: packages-neon
+	@$(call BUILD,neon)
+	@tools/run_tests.sh neon $(JOBS)
+
 test-fuzz: packages-clang
 	@$(INSTALL_PACKAGES) fuzz
 	@if echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \

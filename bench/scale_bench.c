@@ -418,7 +418,7 @@ static void section_forms(const settings *s)
          "| D | isa | type | B = 1 | 2 | 4 | 8 | 16 |\n|---:|---|---|---:|---:|---:|---:|---:|");
     for (size_t d = 0; d < sizeof dims / sizeof *dims; ++d) {
         gbs_model *const model = make_model(dims[d]);
-        for (gbs_isa isa = GBS_ISA_AVX2; isa <= GBS_ISA_AVX512; ++isa)
+        for (gbs_isa isa = GBS_ISA_AVX2; isa <= GBS_ISA_NEON; ++isa)
             for (gbs_type type = GBS_F32; type <= GBS_F64 && gbs_isa_available(isa); ++type) {
                 printf("| %lld | %s | %s |", (long long)dims[d], gbs_isa_name(isa),
                        type_name(type));

@@ -23,7 +23,7 @@ static const char *const methods[] = {"gibbs", "exact", NULL};
 static const char *const dtypes[] = {"f32", "f64", NULL};
 static const char *const orders[] = {"forward", "backward", "symmetric", NULL};
 static const char *const backends[] = {"cpu", "cuda", NULL};
-static const char *const isas[] = {"auto", "scalar", "avx2", "avx512", NULL};
+static const char *const isas[] = {"auto", "scalar", "avx2", "avx512", "neon", NULL};
 static const char *const formats[] = {"npy", "nc", "csv", NULL};
 
 int64_t plan_end(const sample_plan *plan)
@@ -315,8 +315,8 @@ bool plan_parse(int argc, char **argv, sample_plan *p, exit_code *code)
          &p->backend, OPTION_CHOICE, .choices = backends},
         {"--device", "N", "with --backend cuda: which GPU, counted from 0 (default)", &p->device,
          OPTION_COUNT, .least = 0, .most = MOST_DEVICES},
-        {"--isa", "I", "auto (default), scalar, avx2 or avx512; the draws are\nthe same", &p->isa,
-         OPTION_CHOICE, .choices = isas},
+        {"--isa", "I", "auto (default), scalar, avx2, avx512 or neon; the\ndraws are the same",
+         &p->isa, OPTION_CHOICE, .choices = isas},
         {"--threads", "N",
          "threads (default: as many as there are processors for\nthem); the draws are the same",
          &p->cpu_threads, OPTION_COUNT, .least = 1, .most = MOST_THREADS},

@@ -379,7 +379,7 @@ static void check_isa(tally *t, gbs_isa isa, gbs_type type, gbs_method method)
 
 static void check_isas(tally *t)
 {
-    for (int isa = GBS_ISA_AVX2; isa <= GBS_ISA_AVX512; isa++) {
+    for (int isa = GBS_ISA_AVX2; isa <= GBS_ISA_NEON; isa++) {
         if (!gbs_isa_available((gbs_isa)isa)) {
             printf("skip  same bits: %s is not on this machine\n", gbs_isa_name((gbs_isa)isa));
             continue;

@@ -18,6 +18,7 @@ packages_of() {
     lint) echo clang clang-format clang-tidy ;;
     coverage) echo gcovr ;;
     bench) echo clang python3 python3-venv ;;
+    neon) echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user libcmocka-dev:arm64 ;;
     bench-diag) echo r-base-core r-cran-posterior ;;
     *)
         echo "install_packages.sh: no group named '$1'" >&2
@@ -45,7 +46,12 @@ if ! command -v apt-get >/dev/null; then
     exit 0
 fi
 
-install="apt-get update && apt-get install -y --no-install-recommends$missing"
+# Packages of another architecture, where Debian does not ask for any yet.
+foreign=
+case $missing in
+*:arm64*) foreign="dpkg --add-architecture arm64 && " ;;
+esac
+install="${foreign}apt-get update && apt-get install -y --no-install-recommends$missing"
 if [ "$(id -u)" = 0 ]; then
     as_root="sh -c"
 elif command -v sudo >/dev/null; then

@@ -97,10 +97,11 @@ typedef enum gbs_isa {
     GBS_ISA_AUTO = 0,
     GBS_ISA_SCALAR = 1, /* the reference: one chain at a time, in plain C */
     GBS_ISA_AVX2 = 2,   /* AVX2 and FMA */
-    GBS_ISA_AVX512 = 3  /* AVX-512 F, DQ, VL and BW */
+    GBS_ISA_AVX512 = 3, /* AVX-512 F, DQ, VL and BW */
+    GBS_ISA_NEON = 4    /* of 64-bit Arm */
 } gbs_isa;
 
-GBS_API const char *gbs_isa_name(gbs_isa isa); /* "auto", "scalar", "avx2", "avx512" */
+GBS_API const char *gbs_isa_name(gbs_isa isa); /* "auto", "scalar", "avx2", "avx512", "neon" */
 GBS_API int gbs_isa_available(gbs_isa isa);    /* 1 if this machine and build can run it */
 
 /* Memory hooks.  allocate returns NULL on failure; memory need only be aligned as malloc's

@@ -8,7 +8,7 @@ from ._library import lib
 
 F32, F64 = 0, 1
 BACKENDS = {"cpu": 0, "cuda": 1}
-ISAS = {"auto": 0, "scalar": 1, "avx2": 2, "avx512": 3}
+ISAS = {"auto": 0, "scalar": 1, "avx2": 2, "avx512": 3, "neon": 4}
 LOCATIONS = {"mean": 1, "info": 2, "offset": 3}
 LOCATION_NAMES = ["zero", "mean", "information", "offset"]
 

@@ -133,6 +133,7 @@ extern const gbs_kernels gbs_kernels_scalar;
 extern const gbs_kernels gbs_kernels_scalar_fma;
 extern const gbs_kernels gbs_kernels_avx2;
 extern const gbs_kernels gbs_kernels_avx512;
+extern const gbs_kernels gbs_kernels_neon;
 
 /* The table of an available instruction set. */
 const gbs_kernels *gbs_cpu_kernels(gbs_isa isa);

@@ -52,7 +52,7 @@ static gbs_status check(gbs_context_options *chosen, gbs_device_message message)
             "allocator, cuda_memory: allocate and release must both be given, or neither");
     if (chosen->threads < 0 || chosen->threads > GBS_THREADS_MAX)
         return refuse(message, GBS_ERROR_ARGUMENT, "threads: not in 0 .. 1024");
-    if (chosen->isa < GBS_ISA_AUTO || chosen->isa > GBS_ISA_AVX512)
+    if (chosen->isa < GBS_ISA_AUTO || chosen->isa > GBS_ISA_NEON)
         return refuse(message, GBS_ERROR_ARGUMENT, "isa: not known");
     if (chosen->backend != GBS_BACKEND_CPU && chosen->backend != GBS_BACKEND_CUDA)
         return refuse(message, GBS_ERROR_ARGUMENT, "backend: not known");

@@ -7,6 +7,13 @@
 #include <sched.h>
 #include <unistd.h>
 
+/* Every 64-bit Arm has it. */
+#if defined(__aarch64__)
+#define HAS_NEON 1
+#else
+#define HAS_NEON 0
+#endif
+
 #if defined(__x86_64__)
 
 static int has_avx2(void)
@@ -51,12 +58,15 @@ int gbs_isa_available(gbs_isa isa)
     case GBS_ISA_SCALAR: return 1;
     case GBS_ISA_AVX2: return has_avx2();
     case GBS_ISA_AVX512: return has_avx512();
+    case GBS_ISA_NEON: return HAS_NEON;
     }
     return 0;
 }
 
 gbs_isa gbs_cpu_widest(void)
 {
+    if (HAS_NEON)
+        return GBS_ISA_NEON;
     if (has_avx512())
         return GBS_ISA_AVX512;
     return has_avx2() ? GBS_ISA_AVX2 : GBS_ISA_SCALAR;
@@ -69,6 +79,7 @@ const char *gbs_isa_name(gbs_isa isa)
     case GBS_ISA_SCALAR: return "scalar";
     case GBS_ISA_AVX2: return "avx2";
     case GBS_ISA_AVX512: return "avx512";
+    case GBS_ISA_NEON: return "neon";
     }
     return "unknown";
 }

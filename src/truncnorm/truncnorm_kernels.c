@@ -28,6 +28,19 @@ const gbs_truncnorm_kernels *gbs_truncnorm_kernels_at(int index)
                                                         : 1 + gbs_cpu_has_fma();
     return index >= 0 && index < count ? all[index] : NULL;
 }
+#elif defined(__aarch64__)
+extern const gbs_truncnorm_kernels gbs_truncnorm_neon;
+
+const gbs_truncnorm_kernels *gbs_truncnorm_kernels_for(gbs_isa isa)
+{
+    return isa == GBS_ISA_NEON ? &gbs_truncnorm_neon : &gbs_truncnorm_scalar;
+}
+
+const gbs_truncnorm_kernels *gbs_truncnorm_kernels_at(int index)
+{
+    const gbs_truncnorm_kernels *const all[] = {&gbs_truncnorm_scalar, &gbs_truncnorm_neon};
+    return index >= 0 && index < 2 ? all[index] : NULL;
+}
 #else
 const gbs_truncnorm_kernels *gbs_truncnorm_kernels_for(gbs_isa isa)
 {

@@ -89,7 +89,7 @@ test_choices() {
         sample -Q q.mtx --order random
     wrong "--threads: 0 is out of range, 1 to 1024 is allowed" sample -Q q.mtx --threads 0
     wrong "--threads: 1025 is out of range" sample -Q q.mtx --threads 1025
-    wrong "--isa: 'sse' is not one of auto, scalar, avx2, avx512" sample -Q q.mtx --isa sse
+    wrong "--isa: 'sse' is not one of auto, scalar, avx2, avx512, neon" sample -Q q.mtx --isa sse
     wrong "--format: 'tsv' is not one of npy, nc, csv" sample -Q q.mtx -o a --format tsv
     wrong "--stream: 'philox' is not one of" sample -Q q.mtx --stream philox
     wrong "'torch-cuda:132' is not torch-cuda:SMS:THREADS_PER_SM" \

@@ -461,7 +461,7 @@ static int start_instances(void **state)
 {
     static instances all;
     all.count = 0;
-    for (gbs_isa isa = GBS_ISA_SCALAR; isa <= GBS_ISA_AVX512; ++isa) {
+    for (gbs_isa isa = GBS_ISA_SCALAR; isa <= GBS_ISA_NEON; ++isa) {
         if (gbs_isa_available(isa))
             all.at[all.count++].ctx = new_context(isa);
         else

@@ -142,7 +142,7 @@ static int64_t check_job(const job *j, const char *name)
     const gbs_sampler_spec spec = spec_for(j, noise, permutation);
     answer expected = run_job(scalar, model, j, &spec);
     int64_t compared = 0;
-    for (gbs_isa isa = GBS_ISA_SCALAR; isa <= GBS_ISA_AVX512; ++isa)
+    for (gbs_isa isa = GBS_ISA_SCALAR; isa <= GBS_ISA_NEON; ++isa)
         for (int t = 0; t < COUNT(thread_counts) && gbs_isa_available(isa); ++t, ++compared) {
             gbs_context *const ctx = context_for(isa, thread_counts[t], j->form);
             answer got = run_job(ctx, model, j, &spec);
@@ -226,7 +226,7 @@ static void test_kernels_ran(void **state)
     (void)state;
     int expected = 0, got = 0;
     print_kernels();
-    for (gbs_isa isa = GBS_ISA_SCALAR; isa <= GBS_ISA_AVX512; ++isa)
+    for (gbs_isa isa = GBS_ISA_SCALAR; isa <= GBS_ISA_NEON; ++isa)
         for (gbs_type type = GBS_F32; type <= GBS_F64 && gbs_isa_available(isa); ++type) {
             const char *const wanted[] = {gbs_cpu_kernels(isa)->few_name[type],
                                           gbs_cpu_kernels(isa)->tile_name[type]};

@@ -46,7 +46,7 @@ static inline int start_machine(void **state)
 {
     static machine m;
     m.count = 0;
-    for (gbs_isa isa = GBS_ISA_SCALAR; isa <= GBS_ISA_AVX512; ++isa) {
+    for (gbs_isa isa = GBS_ISA_SCALAR; isa <= GBS_ISA_NEON; ++isa) {
         if (gbs_isa_available(isa))
             m.ctx[m.count++] = new_context(isa);
         else

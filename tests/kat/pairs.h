@@ -23,6 +23,8 @@ typedef struct pairs_instance {
 extern const pairs_instance pairs_scalar;
 #if defined(__x86_64__)
 extern const pairs_instance pairs_scalar_fma, pairs_avx2, pairs_avx512;
+#elif defined(__aarch64__)
+extern const pairs_instance pairs_neon;
 #endif
 
 /* The k-th instance that this machine can run, the scalar reference first; NULL past the last. */
@@ -34,6 +36,9 @@ static inline const pairs_instance *pairs_at(int k)
     const int count = gbs_isa_available(GBS_ISA_AVX512) ? 4
                       : gbs_isa_available(GBS_ISA_AVX2) ? 3
                                                         : 1;
+#elif defined(__aarch64__)
+    const pairs_instance *const all[] = {&pairs_scalar, &pairs_neon};
+    const int count = 2;
 #else
     const pairs_instance *const all[] = {&pairs_scalar};
     const int count = 1;

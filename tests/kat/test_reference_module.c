@@ -186,7 +186,7 @@ static int replays(gbs_context *ctx, const scenario *s, int cuda)
 static void replays_the_recordings(void **unused)
 {
     (void)unused;
-    static const gbs_isa isas[] = {GBS_ISA_SCALAR, GBS_ISA_AVX2, GBS_ISA_AVX512};
+    static const gbs_isa isas[] = {GBS_ISA_SCALAR, GBS_ISA_AVX2, GBS_ISA_AVX512, GBS_ISA_NEON};
     int good = 1;
     all = records_load(GBS_TEST_DATA "/kat/reference_module.bin");
     const record cases = records_get(&all, "cases");

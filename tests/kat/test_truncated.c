@@ -105,7 +105,10 @@ static void test_frozen_bits(void **state)
         printf("checked: %s gives the %d frozen float draws and the %d double ones\n", p->name,
                ROWS, ROWS);
     }
-    for (int k = 0; k < (gbs_isa_available(GBS_ISA_AVX512) ? 5 : 2); ++k)
+    for (int k = 0; k < (gbs_isa_available(GBS_ISA_AVX512) ? 5
+                         : gbs_isa_available(GBS_ISA_NEON) ? 3
+                                                           : 2);
+         ++k)
         assert_non_null(truncated_at(k));
 }
 

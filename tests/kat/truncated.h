@@ -26,6 +26,8 @@ typedef struct truncated_instance {
 extern const truncated_instance truncated_scalar, truncated_device;
 #if defined(__x86_64__)
 extern const truncated_instance truncated_scalar_fma, truncated_avx2, truncated_avx512;
+#elif defined(__aarch64__)
+extern const truncated_instance truncated_neon;
 #endif
 
 /* The k-th instance that this machine can run, the scalar reference first; NULL past the last. */
@@ -38,6 +40,9 @@ static inline const truncated_instance *truncated_at(int k)
     const int count = gbs_isa_available(GBS_ISA_AVX512) ? 5
                       : gbs_isa_available(GBS_ISA_AVX2) ? 4
                                                         : 2;
+#elif defined(__aarch64__)
+    const truncated_instance *const all[] = {&truncated_scalar, &truncated_device, &truncated_neon};
+    const int count = 3;
 #else
     const truncated_instance *const all[] = {&truncated_scalar, &truncated_device};
     const int count = 2;

@@ -34,7 +34,7 @@ typedef struct source {
 
 static source open_source(gbs_type type, uint64_t seed)
 {
-    gbs_isa isa = GBS_ISA_AVX512;
+    gbs_isa isa = GBS_ISA_NEON;
     while (!gbs_isa_available(isa))
         --isa;
     source s = {.type = type, .kernels = &gbs_cpu_kernels(isa)->wide[type]};

@@ -11,7 +11,7 @@
 
 static gbs_context *widest_context(void)
 {
-    gbs_isa isa = GBS_ISA_AVX512;
+    gbs_isa isa = GBS_ISA_NEON;
     while (!gbs_isa_available(isa))
         --isa;
     return new_context(isa);

@@ -30,9 +30,9 @@ static void test_statuses(void **state)
 static void test_instruction_sets(void **state)
 {
     (void)state;
-    static const char *const names[] = {"auto", "scalar", "avx2", "avx512"};
+    static const char *const names[] = {"auto", "scalar", "avx2", "avx512", "neon"};
     gbs_isa widest = GBS_ISA_SCALAR;
-    for (gbs_isa isa = GBS_ISA_AUTO; isa <= GBS_ISA_AVX512; ++isa) {
+    for (gbs_isa isa = GBS_ISA_AUTO; isa <= GBS_ISA_NEON; ++isa) {
         gbs_context_options options = gbs_context_options_default();
         gbs_context *ctx = (gbs_context *)&options;
         assert_string_equal(gbs_isa_name(isa), names[isa]);
@@ -84,7 +84,7 @@ static void test_refused(void **state)
     (void)state;
     gbs_context_options options = gbs_context_options_default();
     assert_int_equal(gbs_context_create(&options, NULL), GBS_ERROR_ARGUMENT);
-    options.isa = (gbs_isa)4;
+    options.isa = (gbs_isa)(GBS_ISA_NEON + 1);
     refuse_context(&options, GBS_ERROR_ARGUMENT);
     options.isa = (gbs_isa)-1;
     refuse_context(&options, GBS_ERROR_ARGUMENT);

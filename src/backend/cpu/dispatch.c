@@ -11,6 +11,9 @@ const gbs_kernels *gbs_cpu_kernels(gbs_isa isa)
         return &gbs_kernels_avx2;
     if (gbs_cpu_has_fma())
         return &gbs_kernels_scalar_fma;
+#elif defined(__aarch64__)
+    if (isa == GBS_ISA_NEON)
+        return &gbs_kernels_neon;
 #else
     (void)isa;
 #endif

@@ -25,6 +25,19 @@ const gbs_linalg_kernels *gbs_linalg_kernels_at(int index)
     return index >= 0 && index < count ? all[index] : NULL;
 }
 
+#elif defined(__aarch64__)
+
+const gbs_linalg_kernels *gbs_linalg_kernels_for(gbs_isa isa)
+{
+    return isa == GBS_ISA_AUTO || isa == GBS_ISA_NEON ? &gbs_linalg_neon : &gbs_linalg_scalar;
+}
+
+const gbs_linalg_kernels *gbs_linalg_kernels_at(int index)
+{
+    const gbs_linalg_kernels *const all[] = {&gbs_linalg_scalar, &gbs_linalg_neon};
+    return index >= 0 && index < 2 ? all[index] : NULL;
+}
+
 #else
 
 const gbs_linalg_kernels *gbs_linalg_kernels_for(gbs_isa isa)

@@ -42,9 +42,9 @@ typedef struct gbs_linalg_kernels {
     void (*solve_backward)(int64_t n, const double *l, ptrdiff_t ld, double *x);
 } gbs_linalg_kernels;
 
-/* The last three exist on x86-64 alone. */
+/* Each exists where its instruction set does; the fma build on x86-64 alone. */
 extern const gbs_linalg_kernels gbs_linalg_scalar, gbs_linalg_scalar_fma, gbs_linalg_avx2,
-    gbs_linalg_avx512;
+    gbs_linalg_avx512, gbs_linalg_neon;
 
 /* SCALAR gives the build with the fma instruction where the processor has it, else the plain
  * one; AUTO the widest.  An instruction set that is not available gives SCALAR's. */
