@@ -32,9 +32,14 @@ sanitize() {
     tail -n 3 "$build/one.log"
 }
 
-for test in test_no_gpu test_gpu_roots test_gpu_bits test_gpu_affine test_gpu_launch test_gpu_order; do
+for test in test_no_gpu test_gpu_roots test_gpu_bits test_gpu_affine test_gpu_launch test_gpu_order test_gpu_sampler; do
     run "$test" "$programs/$test"
 done
+if python3 -c 'import numpy' >/dev/null 2>&1; then
+    run test_sample_cuda tools/gpu_package.sh "$build" python3 tests/gpu/test_sample_cuda.py
+else
+    echo "skipped: NumPy is not on this machine"
+fi
 if python3 -c 'import torch; assert torch.cuda.is_available()' >/dev/null 2>&1; then
     run test_torch_noise python3 tests/gpu/test_torch_noise.py "$build/src/backend/cuda/libgibbsite_cuda.so"
     run test_op_cuda tools/gpu_package.sh "$build" python3 tests/gpu/test_op_cuda.py
@@ -47,6 +52,7 @@ if command -v compute-sanitizer >/dev/null 2>&1; then
     for tool in memcheck racecheck initcheck synccheck; do
         sanitize "$tool" test_gpu_bits
         sanitize "$tool" test_gpu_launch
+        sanitize "$tool" test_gpu_sampler
     done
 else
     echo "skipped: compute-sanitizer is not on this machine"

@@ -71,7 +71,18 @@ int main(void)
     launch.kernel = GBS_CUDA_KERNEL_AUTO;
     spec.sweeps = 0; /* host arrays: with a GPU nothing may touch them, so do not launch there */
     status = gbs_cuda_available(message, sizeof message);
+    gbs_context_options options = gbs_context_options_default();
+    gbs_context *ctx = NULL;
+    char why[512] = "";
+    options.backend = GBS_BACKEND_CUDA;
+    options.cuda_library = GBS_CUDA_LIBRARY;
+    options.message = why;
+    options.message_bytes = sizeof why;
+    const gbs_status opened = gbs_context_create(&options, &ctx);
+    check(opened == status && (ctx == NULL) == (status != GBS_OK), "a context on it", opened, why);
+    gbs_context_destroy(ctx);
     if (status != GBS_OK) {
+        check(strncmp(why, "backend cuda: no GPU: CUDA says ", 32) == 0, "no GPU", opened, why);
         check(status == GBS_ERROR_UNAVAILABLE && message[0] != '\0', "no device", status, message);
         status = gbs_cuda_sweep(&spec, &launch, message, sizeof message);
         check(status == GBS_ERROR_UNAVAILABLE && message[0] != '\0', "a launch without one", status,

@@ -59,6 +59,8 @@ static __device__ __forceinline__ double divided(double a, double b)
 template <typename T>
 static __device__ __forceinline__ T raw_coefficient(const gbs_sweep_args &a, T entry, T diagonal)
 {
+    if (a.ready_scale != NULL)
+        return entry;
     if (!a.relaxed)
         return divided(-entry, diagonal);
     return (T)(a.omega * (-(double)entry / (double)diagonal));
@@ -139,6 +141,20 @@ static __device__ __forceinline__ T raw_centre(const gbs_sweep_args &a, const T 
     }
 }
 
+/* s_i and c_i, ready or made. */
+template <typename T>
+static __device__ __forceinline__ T row_scale(const gbs_sweep_args &a, T diagonal, int64_t i)
+{
+    return a.ready_scale != NULL ? ((const T *)a.ready_scale)[i] : raw_scale(a, diagonal);
+}
+
+template <typename T>
+static __device__ __forceinline__ T row_centre(const gbs_sweep_args &a, const T *row,
+                                               const T *location, int64_t i)
+{
+    return a.ready_scale != NULL ? ((const T *)a.ready_centre)[i] : raw_centre(a, row, location, i);
+}
+
 /* Which group of models a block works for, and which of that group's blocks it is. */
 static __device__ __forceinline__ void find_group(const gbs_sweep_args &a, int chains_per_block,
                                                   int64_t *group, int64_t *first_chain)
@@ -187,7 +203,7 @@ static __device__ __forceinline__ row_item<T> load_row_item(const gbs_sweep_args
 
 static __device__ __forceinline__ void quotients(const gbs_sweep_args &a, float entry[4], float own)
 {
-    if (!a.relaxed) {
+    if (!a.relaxed && a.ready_scale == NULL) {
         const double reciprocal = close_reciprocal(own);
 #pragma unroll
         for (int m = 0; m < 4; ++m)
@@ -241,8 +257,8 @@ static __device__ __forceinline__ void make_coefficients(const gbs_sweep_args &a
     for (int p = threadIdx.x; p < rows; p += blockDim.x) {
         const T *const row = matrix + p * a.precision_row_stride;
         const bool real = p < dim;
-        scale[p] = real ? raw_scale(a, row[p]) : T(0);
-        centre[p] = real ? raw_centre(a, row, location, p) : T(0);
+        scale[p] = real ? row_scale(a, row[p], p) : T(0);
+        centre[p] = real ? row_centre(a, row, location, p) : T(0);
         diagonal[p] = real && a.relaxed ? (T)(1.0 - a.omega) : T(-0.0);
     }
 #pragma unroll 1

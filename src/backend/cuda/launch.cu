@@ -1,9 +1,9 @@
 /* gbs_cuda_sweep: checks, the choice of a kernel, the launch.  Nothing here allocates or waits. */
 #include "backend/cuda/kernels.cuh"
+#include "backend/cuda/launch.cuh"
+#include "backend/cuda/messages.cuh"
 #include "backend/cuda/tiles.cuh"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 /* From this many chains on, threads that own chains beat lanes that share one.  Gsites/s on an H200
@@ -16,17 +16,6 @@
 #define THREADS_DIM_F64 16
 #define LANES_DIM 128
 #define MAX_GRID 2147483647LL
-
-static gbs_status refuse(char *message, size_t bytes, gbs_status status, const char *format, ...)
-{
-    if (message != NULL && bytes > 0) {
-        va_list arguments;
-        va_start(arguments, format);
-        vsnprintf(message, bytes, format, arguments);
-        va_end(arguments);
-    }
-    return status;
-}
 
 static int noise_kind(const gbs_sweep_spec *spec, const gbs_cuda_launch *launch)
 {
@@ -208,7 +197,7 @@ static void set_strides(int64_t to[3], const int64_t from[3], const gbs_sweep_sp
     }
 }
 
-static gbs_sweep_args arguments_of(const gbs_sweep_spec *spec, const gbs_cuda_launch *launch)
+gbs_sweep_args gbs_cuda_arguments(const gbs_sweep_spec *spec, const gbs_cuda_launch *launch)
 {
     gbs_sweep_args a;
     memset(&a, 0, sizeof a);
@@ -273,7 +262,7 @@ static bool fits_single(const gbs_sweep_spec *spec, const gbs_sweep_args *a, int
 {
     const gbs_noise_args *const n = &a->noise;
     if (spec->type != GBS_F32 || a->groups != 1 || a->sweeps != 1 || a->passes != 1 ||
-        a->first_direction < 0 || a->relaxed || a->keep_every != 0 ||
+        a->first_direction < 0 || a->relaxed || a->keep_every != 0 || a->ready_scale != NULL ||
         a->location_kind == GBS_LOCATION_MEAN || a->dim % 4 != 0 || a->dim > GBS_CUDA_SINGLE_DIM ||
         a->chains > INT32_MAX / 2 || a->precision_row_stride % 4 != 0 ||
         a->precision_row_stride > INT32_MAX || (uintptr_t)a->precision % 16 != 0 ||
@@ -310,15 +299,6 @@ static gbs_single_args single_arguments_of(const gbs_sweep_spec *spec, const gbs
 }
 
 /* ---- launches ---- */
-
-static gbs_status from_cuda(cudaError_t error, const char *what, char *message, size_t bytes)
-{
-    if (error == cudaSuccess)
-        return GBS_OK;
-    (void)cudaGetLastError(); /* said here, so not to be found by the caller's next check */
-    return refuse(message, bytes, GBS_ERROR_UNAVAILABLE, "%s: CUDA says %s (%s)", what,
-                  cudaGetErrorName(error), cudaGetErrorString(error));
-}
 
 /* May a kernel start while the one before it in the stream still runs, and wait for it itself? */
 static bool can_overlap(void)
@@ -379,7 +359,7 @@ static gbs_status launch_single(const gbs_sweep_spec *spec, const gbs_sweep_args
 }
 
 static gbs_status launch_tiles(const gbs_sweep_spec *spec, const gbs_cuda_launch *launch,
-                               const gbs_sweep_args *a, char *message, size_t bytes)
+                               const gbs_sweep_args *a, int packed, char *message, size_t bytes)
 {
     const tile_layout layout = lay_out_tiles(spec);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
@@ -399,7 +379,7 @@ static gbs_status launch_tiles(const gbs_sweep_spec *spec, const gbs_cuda_launch
     t.padded_dim = padded_dim(spec);
     t.packed_group_stride = t.padded_dim * t.padded_dim;
     t.vector_group_stride = spec->dim;
-    for (int backward = 0; backward < 2; ++backward) {
+    for (int backward = 0; backward < 2 && !packed; ++backward) {
         if ((backward ? GBS_ORDER_FORWARD : GBS_ORDER_BACKWARD) == spec->order)
             continue;
         const cudaError_t error =
@@ -431,7 +411,7 @@ extern "C" const char *gbs_cuda_sweep_kernel(const gbs_sweep_spec *spec, gbs_cud
         kernel = choose(spec, spec->stream);
     int name = 1 + (int)kernel;
     if (kernel == GBS_CUDA_KERNEL_LANES) {
-        const gbs_sweep_args a = arguments_of(spec, &plain);
+        const gbs_sweep_args a = gbs_cuda_arguments(spec, &plain);
         name = fits_single(spec, &a, spec->stream) ? 2 : fits_held(spec, spec->stream) ? 1 : 0;
     }
     return names[name][spec->type == GBS_F64];
@@ -466,8 +446,8 @@ extern "C" gbs_status gbs_cuda_sweep_workspace(const gbs_sweep_spec *spec, gbs_c
     return status;
 }
 
-extern "C" gbs_status gbs_cuda_sweep(const gbs_sweep_spec *spec, const gbs_cuda_launch *launch,
-                                     char *message, size_t message_bytes)
+gbs_status gbs_cuda_sweep_ready(const gbs_sweep_spec *spec, const gbs_cuda_launch *launch,
+                                const gbs_cuda_ready *ready, char *message, size_t message_bytes)
 {
     gbs_cuda_launch plain;
     memset(&plain, 0, sizeof plain);
@@ -480,7 +460,11 @@ extern "C" gbs_status gbs_cuda_sweep(const gbs_sweep_spec *spec, const gbs_cuda_
     if (how->device_seed != NULL && spec->stream == GBS_STREAM_GIVEN)
         return refuse(message, message_bytes, GBS_ERROR_ARGUMENT,
                       "device_seed: given normals need no seed");
-    const gbs_sweep_args a = arguments_of(spec, how);
+    gbs_sweep_args a = gbs_cuda_arguments(spec, how);
+    if (ready != NULL) {
+        a.ready_scale = ready->scale;
+        a.ready_centre = ready->centre;
+    }
     const cudaStream_t stream = (cudaStream_t)how->stream;
     const int kind = noise_kind(spec, how);
     const gbs_cuda_kernel kernel =
@@ -508,7 +492,14 @@ extern "C" gbs_status gbs_cuda_sweep(const gbs_sweep_spec *spec, const gbs_cuda_
             instance = f32 ? gbs_cuda_held_f32(spec->dim, a.relaxed)
                            : gbs_cuda_held_f64(spec->dim, a.relaxed);
         break;
-    default: return launch_tiles(spec, how, &a, message, message_bytes);
+    default:
+        return launch_tiles(spec, how, &a, ready != NULL && ready->packed, message, message_bytes);
     }
     return launch_instance(&instance, a, stream, message, message_bytes);
+}
+
+extern "C" gbs_status gbs_cuda_sweep(const gbs_sweep_spec *spec, const gbs_cuda_launch *launch,
+                                     char *message, size_t message_bytes)
+{
+    return gbs_cuda_sweep_ready(spec, launch, NULL, message, message_bytes);
 }

@@ -200,9 +200,9 @@ static __device__ __forceinline__ void once_coefficients(const gbs_sweep_args &a
             shared->at[p / 4][m * WARPS + q][p % 4] = item.entry.v[m];
         if (q == 0) {
             const bool real = p < a.dim;
-            shared->scale[p] = real ? raw_scale(a, item.own) : T(0);
+            shared->scale[p] = real ? row_scale(a, item.own, p) : T(0);
             shared->centre[p] =
-                real ? raw_centre(a, matrix + p * a.precision_row_stride, location, p) : T(0);
+                real ? row_centre(a, matrix + p * a.precision_row_stride, location, p) : T(0);
         }
     }
 }

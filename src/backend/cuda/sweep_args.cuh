@@ -37,6 +37,8 @@ struct gbs_sweep_args {
     const void *location;
     int64_t location_group_stride;
     gbs_location location_kind;
+    /* Or coefficients that are ready: `precision` is A, and these are s and c [D]; one group. */
+    const void *ready_scale, *ready_centre;
     double omega;
     const void *x;
     int64_t x_stride[3];

@@ -352,8 +352,8 @@ __global__ void pack_tiles(const __grid_constant__ gbs_sweep_args a,
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < a.dim;
          i += (int64_t)gridDim.x * blockDim.x) {
         const T *const row = precision + i * a.precision_row_stride;
-        scale[group * t.vector_group_stride + i] = raw_scale(a, row[i]);
-        centre[group * t.vector_group_stride + i] = raw_centre(a, row, location, i);
+        scale[group * t.vector_group_stride + i] = row_scale(a, row[i], i);
+        centre[group * t.vector_group_stride + i] = row_centre(a, row, location, i);
     }
 }
 
