@@ -33,8 +33,8 @@ stop() { # SIGNAL SECONDS WANTED_CODE OPTIONS...
 pieces() { # OPTIONS...
     code 0 gibbsite sample -Q q.mtx --seed 7 --chains 1 --draws 50 -o whole.npy "$@"
     code 0 gibbsite sample -Q q.mtx --seed 7 --chains 1 --draws 20 -o a.npy --checkpoint ck "$@"
-    code 0 gibbsite sample -Q q.mtx --resume ck --checkpoint ck --draws 13 -o b.npy --isa scalar
-    code 0 gibbsite sample -Q q.mtx --resume ck --draws 17 -o c.npy
+    code 0 gibbsite sample -Q q.mtx --resume ck --checkpoint ck --draws 13 -o b.npy --isa scalar --threads 1
+    code 0 gibbsite sample -Q q.mtx --resume ck --draws 17 -o c.npy --threads 3
     rows whole.npy >whole.txt
     for part in a b c; do rows $part.npy; done >parts.txt
     [ "$(wc -l <whole.txt)" = 50 ] || fail "the whole run has not 50 draws"

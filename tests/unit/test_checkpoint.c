@@ -179,6 +179,82 @@ static void test_resumed_run_is_the_whole_run(void **state)
     }
 }
 
+/* Large models of few chains take other kernels, and those share rows out to threads. */
+enum { LARGE = 300, MOST = 9 };
+
+static gbs_sampler *large_sampler(gbs_isa isa, int32_t threads, const double *q, int64_t chains,
+                                  gbs_context **ctx)
+{
+    gbs_context_options options = gbs_context_options_default();
+    gbs_model_spec spec = spec_of(q, LARGE);
+    gbs_sampler_spec s = gbs_sampler_spec_default();
+    gbs_sampler *sampler = NULL;
+    options.isa = isa;
+    options.threads = threads;
+    s.chains = chains;
+    s.seed = 3;
+    assert_int_equal(gbs_context_create(&options, ctx), GBS_OK);
+    gbs_model *const model = new_model(*ctx, &spec);
+    assert_int_equal(gbs_sampler_create(*ctx, model, &s, &sampler), GBS_OK);
+    gbs_model_release(model);
+    return sampler;
+}
+
+static void drop(gbs_sampler *sampler, gbs_context *ctx)
+{
+    gbs_sampler_destroy(sampler);
+    gbs_context_destroy(ctx);
+}
+
+/* Written on one instruction set and number of threads, read on another. */
+static void check_large(const double *q, int64_t chains, gbs_isa from, gbs_isa to, double *x)
+{
+    gbs_context *ctx;
+    size_t bytes;
+    gbs_sampler *sampler = large_sampler(from, 2, q, chains, &ctx);
+    assert_int_equal(gbs_sampler_run(sampler, 2), GBS_OK);
+    void *const block = written(sampler, NULL, NULL, &bytes);
+    assert_int_equal(gbs_sampler_run(sampler, 2), GBS_OK);
+    assert_int_equal(gbs_sampler_get_state(sampler, x), GBS_OK);
+    drop(sampler, ctx);
+    for (int32_t threads = 1; threads <= 3; ++threads) {
+        double *const got = x + MOST * LARGE;
+        sampler = large_sampler(to, threads, q, chains, &ctx);
+        assert_int_equal(gbs_checkpoint_read(sampler, NULL, block, bytes), GBS_OK);
+        assert_int_equal(gbs_sampler_run(sampler, 2), GBS_OK);
+        assert_int_equal(gbs_sampler_get_state(sampler, got), GBS_OK);
+        if (memcmp(got, x, (size_t)(chains * LARGE) * sizeof *got) != 0)
+            fail_msg("%lld chains of %d sites, written on %s, read on %s with %d threads: the "
+                     "state differs",
+                     (long long)chains, LARGE, gbs_isa_name(from), gbs_isa_name(to), threads);
+        drop(sampler, ctx);
+    }
+    free(block);
+}
+
+static void test_few_chains_of_many_sites(void **state)
+{
+    (void)state;
+    double *const q = calloc(LARGE * LARGE, sizeof *q), *const x = calloc(2 * MOST * LARGE, 8);
+    int cells = 0;
+    assert_true(q != NULL && x != NULL);
+    for (int i = 0; i < LARGE; ++i)
+        for (int j = 0; j < LARGE; ++j)
+            q[i * LARGE + j] = i == j ? 4 : 1.0 / (1 + (i - j) * (i - j));
+    for (int from = GBS_ISA_SCALAR; from <= GBS_ISA_AVX512; ++from)
+        for (int to = GBS_ISA_SCALAR; to <= GBS_ISA_AVX512; ++to)
+            for (int64_t chains = 1; chains <= MOST; chains += 2)
+                if (gbs_isa_available((gbs_isa)from) && gbs_isa_available((gbs_isa)to)) {
+                    check_large(q, chains, (gbs_isa)from, (gbs_isa)to, x);
+                    ++cells;
+                }
+    free(x);
+    free(q);
+    printf("checked: %d cells of two instruction sets and 1 to %d chains of %d sites, 1 to 3 "
+           "threads\n",
+           cells, MOST, LARGE);
+}
+
 static void test_inspect(void **state)
 {
     const fixture *const f = *state;
@@ -497,6 +573,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_resumed_run_is_the_whole_run, open_fixture,
                                         close_fixture),
+        cmocka_unit_test(test_few_chains_of_many_sites),
         cmocka_unit_test_setup_teardown(test_inspect, open_fixture, close_fixture),
         cmocka_unit_test_setup_teardown(test_bytes_are_the_documented_ones, open_fixture,
                                         close_fixture),
