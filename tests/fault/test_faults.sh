@@ -97,6 +97,8 @@ test_memory() {
     # shellcheck disable=SC2086
     every all x.npy sample -Q q.mtx $run --checkpoint run.ckpt --every 5 -o x.npy
     every all x.npy sample -Q q.mtx --resume run.ckpt --draws 4 --threads 1 -o x.npy
+    # shellcheck disable=SC2086
+    every all x_1.csv sample -Q q.csv $run --save-warmup -o x.csv
     every all - summary draws.npy draws.npy --superchains 2
     printf 'x\n1\n3\n2\n6\n' >draws.csv
     every all - summary draws.csv --json
@@ -121,6 +123,8 @@ test_writing() {
         # shellcheck disable=SC2086
         every write $output sample -Q q.csv $run -o $output
     done
+    # shellcheck disable=SC2086
+    every write x_1.csv sample -Q q.csv $run -o x.csv
     # shellcheck disable=SC2086
     every write m.nc sample -Q q.csv $run --moments-only -o m.nc
     # shellcheck disable=SC2086
