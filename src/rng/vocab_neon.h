@@ -6,7 +6,9 @@
 #include <arm_neon.h>
 #include <stdint.h>
 
+#ifndef GBS_INLINE
 #define GBS_INLINE static inline
+#endif
 
 #define VF_LANES 4
 #define VD_LANES 2
