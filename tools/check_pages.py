@@ -25,12 +25,13 @@ PYTHON_CHECKS = """
 assert x.shape == (4, 1000, 4) and np.array_equal(x, data.posterior["x"].values)
 assert np.allclose(posterior["x"].mean(("chain", "draw")).values, x.mean((0, 1)), rtol=0, atol=1e-14)
 assert data.attrs["seed"] == 1 and list(named["x_dim_0"].values) == sites
-assert np.array_equal(named.values, x)
+assert np.array_equal(named.values, x) and np.array_equal(csv.posterior["x"].values, x)
 """
 R_CHECKS = """
 s <- summarise_draws(draws)
 stopifnot(all(dim(draws) == c(1000, 4, 4)), all(s$rhat < 1.01))
 stopifnot(all(variables(named) == c("a", "b")))
+stopifnot(all(abs(summarise_draws(csv, "mean")$mean[-1] - s$mean) < 1e-13))
 stopifnot(isSymmetric(lattice), nrow(lattice) == 9)
 cat(sprintf("%.15g", s$mean), "\\n")
 """

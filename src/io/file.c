@@ -279,17 +279,13 @@ static int keep_permissions(int file, const char *path)
     return -1;
 }
 
-int gbs_output_sync(const gbs_output *output)
+int gbs_output_close(gbs_output *output)
 {
-    return fflush(output->stream) != 0 || fsync(fileno(output->stream)) != 0 ? -1 : 0;
-}
-
-/* Returns 0, or -1 with errno of the first failure. */
-static int sync_and_close(gbs_output *output)
-{
+    if (!output->stream)
+        return 0;
     int file = fileno(output->stream);
-    int failed = fflush(output->stream) != 0 || keep_permissions(file, output->path) != 0 ||
-                 fsync(file) != 0;
+    int failed = fflush(output->stream) != 0 || ferror(output->stream) ||
+                 keep_permissions(file, output->path) != 0 || fsync(file) != 0;
     int saved = errno;
     FILE *stream = output->stream;
     output->stream = NULL;
@@ -302,7 +298,7 @@ static int sync_and_close(gbs_output *output)
 gbs_io_status gbs_output_commit(gbs_output *output, gbs_io_error *error)
 {
     gbs_io_status status = GBS_IO_OK;
-    if (sync_and_close(output) != 0 || rename(output->temporary, output->path) != 0)
+    if (gbs_output_close(output) != 0 || rename(output->temporary, output->path) != 0)
         status = gbs_io_fail(error, GBS_IO_WRITE, output->path, "cannot be written: %s",
                              strerror(errno));
     else {

@@ -68,12 +68,14 @@ int gbs_output_write_at(const gbs_output *output, const void *from, size_t bytes
 /* Reads all of them back.  Returns 0, or -1 with errno set. */
 int gbs_output_read_at(const gbs_output *output, void *to, size_t bytes, int64_t offset);
 
-/* Flushes the stream and syncs the temporary.  Returns 0, or -1 with errno set. */
-int gbs_output_sync(const gbs_output *output);
+/* All of a commit but the rename: flush, fsync, close.  Where several files are to appear together,
+ * each is closed so before the first is renamed.  Returns 0, or -1 with errno set; the output is
+ * then good only for gbs_output_abandon. */
+int gbs_output_close(gbs_output *output);
 
-/* Makes the file appear: flush, fsync, close, rename, fsync of the directory.  Whatever the
- * result, *output is closed and all zero afterwards.
- * Fails: WRITE; the temporary is removed and the final name is as it was. */
+/* Makes the file appear: gbs_output_close if that has not been done, rename, fsync of the
+ * directory.  Whatever the result, *output is closed and all zero afterwards. Fails: WRITE; the
+ * temporary is removed and the final name is as it was. */
 gbs_io_status gbs_output_commit(gbs_output *output, gbs_io_error *error);
 
 /* Removes the temporary; the final name is as it was.  Accepts an all-zero *output. */

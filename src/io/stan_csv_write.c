@@ -175,10 +175,10 @@ static gbs_io_status complete(gbs_results_writer *writer, const gbs_attribute *a
     csv_writer *w = (csv_writer *)writer;
     gbs_io_status status = GBS_IO_OK;
     for (int64_t chain = 0; !status && chain < writer->chains; chain++) {
-        const gbs_output *output = output_of(w, chain);
+        gbs_output *output = output_of(w, chain);
         for (int64_t i = 0; i < attribute_count; i++)
             put_attribute(output->stream, &attributes[i]);
-        if (gbs_output_sync(output) != 0)
+        if (gbs_output_close(output) != 0)
             status = fail_write(output, error);
     }
     for (int64_t chain = 1; !status && chain < writer->chains; chain++)
