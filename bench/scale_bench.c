@@ -241,6 +241,8 @@ static void *read_share(void *argument)
     for (int64_t time = 0; time < r->times; ++time) {
         const lanes *const at = (const lanes *)(const void *)r->from;
         for (size_t k = 0; k + 4 <= r->bytes / sizeof(lanes); k += 4) {
+            for (int line = 0; line < 4; ++line) /* as the kernels do */
+                __builtin_prefetch((const char *)&at[k + (size_t)line] + 4096);
             a ^= at[k];
             b ^= at[k + 1];
             c ^= at[k + 2];

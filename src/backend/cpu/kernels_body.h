@@ -44,7 +44,7 @@ static void normals_narrow_f64(const gbs_normals_job *job)
 #define V_(operation) vf_##operation
 #define VECTORS WIDE_VECTORS
 #define ROWS WIDE_ROWS
-#define TILE(step) tile_##step##_f32
+#define TILE(step) KERNEL_NAME(tile_##step##_f32)
 #define SWEEP KERNEL_NAME(sweep_dense_f32)
 #define SOLVE solve_wide_f32
 #include "backend/cpu/sweep_body.h"
@@ -64,7 +64,7 @@ static void normals_narrow_f64(const gbs_normals_job *job)
 #define V_(operation) vd_##operation
 #define VECTORS WIDE_VECTORS
 #define ROWS WIDE_ROWS
-#define TILE(step) tile_##step##_f64
+#define TILE(step) KERNEL_NAME(tile_##step##_f64)
 #define SWEEP KERNEL_NAME(sweep_dense_f64)
 #define SOLVE solve_wide_f64
 #include "backend/cpu/sweep_body.h"
@@ -79,7 +79,7 @@ static void normals_narrow_f64(const gbs_normals_job *job)
 #undef V_
 
 /* few_body.h for 1, 2, 4, 8 and 16 chains of both types; FEW_VECTORS_n vectors of rows each. */
-#define FEW_NAME_(idea, type, chains) few_##idea##_##type##_##chains
+#define FEW_NAME_(idea, type, chains) KERNEL_NAME(few_##idea##_##type##_##chains)
 #define FEW_NAME(idea, type, chains) FEW_NAME_(idea, type, chains)
 #define FEW_KERNELS(type, lanes, n)                                                                \
     {                                                                                              \
@@ -136,6 +136,11 @@ static const uint64_t few_masks_f64[32] = {BITS_16(0), BITS_16(UINT64_MAX)};
 
 /* A panel of tiles: whole groups, about 128 rows. */
 #define TILE_ROWS (128 / WIDE_ROWS * WIDE_ROWS)
+#define TILE_KERNELS(type)                                                                         \
+    {                                                                                              \
+        TILE_ROWS, KERNEL_NAME(tile_begin_##type), KERNEL_NAME(tile_add_##type),                   \
+            KERNEL_NAME(tile_finish_##type)                                                        \
+    }
 
 #define KERNEL_STRING_(name) #name
 #define KERNEL_STRING(name) KERNEL_STRING_(name)
@@ -153,6 +158,5 @@ const gbs_kernels KERNEL_NAME(gbs_kernels) = {
      {VD_LANES, NARROW_ROWS, normals_narrow_f64, KERNEL_NAME(sweep_dense_narrow_f64),
       solve_narrow_f64}},
     {FEW_TABLE(f32, VF_LANES), FEW_TABLE(f64, VD_LANES)},
-    {{TILE_ROWS, tile_begin_f32, tile_add_f32, tile_finish_f32},
-     {TILE_ROWS, tile_begin_f64, tile_add_f64, tile_finish_f64}},
+    {TILE_KERNELS(f32), TILE_KERNELS(f64)},
 };
