@@ -30,10 +30,11 @@ const gbs_few_kernels *gbs_form_few(const gbs_context *ctx, const gbs_kernels *k
 }
 
 /* Fewest sites from which tiles are faster; by instruction set and type. */
-static const int64_t tiles_from[GBS_ISA_AVX512 + 1][2] = {
+static const int64_t tiles_from[GBS_ISA_NEON + 1][2] = {
     [GBS_ISA_SCALAR] = {NEVER, NEVER},
     [GBS_ISA_AVX2] = {2048, 1024},
     [GBS_ISA_AVX512] = {2048, 1024},
+    [GBS_ISA_NEON] = {2048, 1024}, /* AVX2's; not measured */
 };
 
 int64_t gbs_form_tiles(const gbs_context *ctx, gbs_type type, int64_t wide_blocks, int64_t dim)

@@ -29,9 +29,8 @@ void gbs_sampler_split(gbs_sampler *sampler)
     sampler->padded_chains = covered + narrow_blocks * narrow;
 }
 
-/* rows * columns elements, or NULL with *status set; does nothing once *status is a failure. */
-static void *take(gbs_sampler *sampler, const char *what, int64_t rows, int64_t columns,
-                  size_t size, gbs_status *status)
+void *gbs_sampler_take(gbs_sampler *sampler, const char *what, int64_t rows, int64_t columns,
+                       size_t size, gbs_status *status)
 {
     int64_t count;
     void *memory = NULL;
@@ -59,18 +58,21 @@ static gbs_status take_memory(gbs_sampler *sampler)
                                                              : workers * together;
     const int64_t noise = lanes * rooms > width ? lanes * rooms : width;
     gbs_status status = GBS_OK;
-    sampler->place = take(sampler, "order", 1, dim, sizeof(int64_t), &status);
+    sampler->place = gbs_sampler_take(sampler, "order", 1, dim, sizeof(int64_t), &status);
     for (int half = 0; half < sampler->passes; ++half)
-        sampler->pass[half].site = take(sampler, "order", 1, dim, sizeof(int64_t), &status);
-    sampler->state = take(sampler, "state", sampler->padded_chains, dim, size, &status);
-    sampler->noise = take(sampler, "noise", noise, dim, size, &status);
+        sampler->pass[half].site =
+            gbs_sampler_take(sampler, "order", 1, dim, sizeof(int64_t), &status);
+    sampler->state = gbs_sampler_take(sampler, "state", sampler->padded_chains, dim, size, &status);
+    sampler->noise = gbs_sampler_take(sampler, "noise", noise, dim, size, &status);
     if (sampler->few != NULL)
-        sampler->sums = take(sampler, "sums", workers * sampler->few->chains, sampler->few->rows,
-                             size, &status);
+        sampler->sums = gbs_sampler_take(sampler, "sums", workers * sampler->few->chains,
+                                         sampler->few->rows, size, &status);
     if (sampler->together > 0)
-        sampler->sums = take(sampler, "sums", workers * together * width,
+        sampler->sums =
+            gbs_sampler_take(sampler, "sums", workers * together * width,
                              sampler->kernels->tiles[sampler->type].rows, size, &status);
-    sampler->staging = take(sampler, "draws for the callback", sampler->chains, dim, size, &status);
+    sampler->staging =
+        gbs_sampler_take(sampler, "draws for the callback", sampler->chains, dim, size, &status);
     return status;
 }
 
@@ -146,7 +148,8 @@ static gbs_status start_chains(gbs_sampler *sampler, const gbs_sampler_spec *spe
     gbs_status status = GBS_OK;
     double *spread = NULL;
     if (start == GBS_START_OVERDISPERSED) {
-        spread = take(sampler, "standard deviations", 1, sampler->dim, sizeof(double), &status);
+        spread = gbs_sampler_take(sampler, "standard deviations", 1, sampler->dim, sizeof(double),
+                                  &status);
         if (status == GBS_OK)
             status = gbs_model_sd(sampler->ctx, sampler->model, spread);
     }

@@ -71,6 +71,11 @@ struct gbs_sampler {
     int64_t done;  /* sweeps or draws since create */
 };
 
+/* rows * columns elements, zeroed, or NULL with *status set; does nothing once *status is a
+ * failure. */
+void *gbs_sampler_take(gbs_sampler *sampler, const char *what, int64_t rows, int64_t columns,
+                       size_t size, gbs_status *status);
+
 /* Sets blocks, wide_blocks and padded_chains: all chains in one block where `few` is set; else
  * whole wide blocks, of which a rest of more than half makes one more, else narrow ones. */
 void gbs_sampler_split(gbs_sampler *sampler);

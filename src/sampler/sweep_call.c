@@ -156,21 +156,6 @@ static int shared_model(const gbs_sweep_spec *spec)
            (spec->location_kind == GBS_LOCATION_ZERO || spec->location_group_stride == 0);
 }
 
-static void *take(sweep_call *call, const char *what, int64_t rows, int64_t columns, size_t size,
-                  gbs_status *status)
-{
-    gbs_context *const ctx = call->work.ctx;
-    int64_t count = 0;
-    void *memory = NULL;
-    if (*status != GBS_OK)
-        return NULL;
-    if (!__builtin_mul_overflow(rows, columns, &count))
-        memory = gbs_memory_take(&ctx->allocator, count, size);
-    if (memory == NULL)
-        *status = gbs_fail_memory(ctx, what, count, size);
-    return memory;
-}
-
 static gbs_status take_memory(sweep_call *call)
 {
     gbs_sampler *const work = &call->work;
@@ -189,16 +174,16 @@ static gbs_status take_memory(sweep_call *call)
                                                  : 1;
     call->scratch_bytes = (size_t)(scratch * dim) * size;
     call->state_bytes = (size_t)(width * dim) * size;
-    work->place = take(call, "order", 1, dim, sizeof(int64_t), &status);
+    work->place = gbs_sampler_take(work, "order", 1, dim, sizeof(int64_t), &status);
     for (int half = 0; half < work->passes; ++half)
-        work->pass[half].site = take(call, "order", 1, dim, sizeof(int64_t), &status);
-    work->state = take(call, "state", lanes, dim, size, &status);
-    work->noise = take(call, "noise", lanes, dim, size, &status);
+        work->pass[half].site = gbs_sampler_take(work, "order", 1, dim, sizeof(int64_t), &status);
+    work->state = gbs_sampler_take(work, "state", lanes, dim, size, &status);
+    work->noise = gbs_sampler_take(work, "noise", lanes, dim, size, &status);
     if (sequential && work->groups > 1)
-        work->line = take(call, "noise", work->groups, work->chains, size, &status);
-    call->scratch = take(call, "coefficients", scratch * workers, dim, size, &status);
-    call->panels = take(call, "coefficients", call->panel_sets * work->passes,
-                        call->wide_elements + call->narrow_elements, size, &status);
+        work->line = gbs_sampler_take(work, "noise", work->groups, work->chains, size, &status);
+    call->scratch = gbs_sampler_take(work, "coefficients", scratch * workers, dim, size, &status);
+    call->panels = gbs_sampler_take(work, "coefficients", call->panel_sets * work->passes,
+                                    call->wide_elements + call->narrow_elements, size, &status);
     return status;
 }
 
@@ -224,7 +209,8 @@ static gbs_status start_stream(sweep_call *call)
     work->torch_cuda.threads_per_multiprocessor = spec->cuda_threads_per_multiprocessor;
     if (spec->stream != GBS_STREAM_TORCH_CPU)
         return GBS_OK;
-    work->torch_cpu = take(call, "torch generator", 1, 1, sizeof *work->torch_cpu, &status);
+    work->torch_cpu =
+        gbs_sampler_take(work, "torch generator", 1, 1, sizeof *work->torch_cpu, &status);
     if (status == GBS_OK && gbs_torch_cpu_set_state(work->torch_cpu, spec->torch_state) != GBS_OK)
         status = gbs_fail(work->ctx, GBS_ERROR_STATE,
                           "torch_state: not a state of torch's CPU generator");
