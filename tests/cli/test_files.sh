@@ -119,11 +119,45 @@ test_full_disk() {
             [ -z "$(ls -A small)" ] || fail "left behind: $(ls -A small)"
             echo "  $file: $(cat err | tail -n 1)"
         done
+        # the checkpoint fits twice, the draws do not; and the other way round
+        code 4 gibbsite sample -Q q.mtx --seed 1 --checkpoint small/ck -o small/x.npy
+        [ "$(ls -A small)" = ck ] || fail "expected the checkpoint alone, got $(ls -A small)"
+        code 0 gibbsite sample -Q q.mtx --resume small/ck --draws 3 --quiet
+        rm small/ck
+        code 4 gibbsite sample -Q q.mtx --seed 1 --chains 1000 --draws 2 --checkpoint small/ck -o y.npy
+        says err "small/ck: cannot be written: No space left on device"
+        absent y.npy
         code 4 gibbsite make random -n 200 --cond 10 --seed 1 -o small/q.mtx
         [ -z "$(ls -A small)" ] || fail "left behind: $(ls -A small)"
     ) || status=$?
     umount small
     return $status
+}
+
+# A file that another process has open and locked, as HDF5's readers do, is replaced by its name
+# alone: whoever has it open keeps what it was.
+test_open_elsewhere() {
+    model
+    for file in x.nc x.npy x.csv; do
+        code 0 gibbsite sample -Q q.mtx --seed 1 --chains 1 --draws 10 -o $file
+        cp $file before
+        exec 9<$file
+        flock -s 9 2>/dev/null || echo "  no flock here: open, not locked"
+        code 0 gibbsite sample -Q q.mtx --seed 2 --chains 1 --draws 10 -o $file
+        code 0 gibbsite summary $file
+        cat <&9 >now
+        same now before
+        cmp -s $file before && fail "$file was not replaced"
+        exec 9<&-
+    done
+    code 0 gibbsite sample -Q q.mtx --seed 1 --draws 10 --checkpoint ck -o y.npy
+    cp ck before
+    exec 9<ck
+    code 0 gibbsite sample -Q q.mtx --resume ck --checkpoint ck --draws 10 -o y.npy
+    cat <&9 >now
+    same now before
+    exec 9<&-
+    echo "  netCDF, .npy, CSV and a checkpoint: replaced under an open file, which stays as it was"
 }
 
 test_full_standard_output() {
