@@ -5,6 +5,9 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
+# For bench-scale: the kernels that OpenBLAS is to run, where it does not know the processor.
+CORETYPE ?=
+
 # Where gpu-bench writes its CSV, table and picture.
 OUT ?= bench/results
 
@@ -14,7 +17,7 @@ INSTALL_PACKAGES ?= tools/install_packages.sh
 GIBBSITE = build/release/cli/gibbsite
 BUILD = cmake --preset $(1) && cmake --build --preset $(1) --parallel $(JOBS)
 
-.PHONY: help build demo test bench bench-diag install deb clean \
+.PHONY: help build demo test bench bench-diag bench-scale install deb clean \
         test-clang test-asan test-tsan test-neon test-fuzz test-install test-python test-package test-cuda test-all coverage lint format \
         gpu-build gpu-test gpu-bench
 
@@ -26,6 +29,7 @@ help:
 	@echo 'make demo          build, then sample a model of the 48 contiguous US states'
 	@echo 'make test          build, then run the tests that need Debian packages alone'
 	@echo 'make bench         build and run the benchmarks (BENCH_OPTIONS=--quick for a first look)'
+	@echo 'make bench-scale   threads, few chains and many sites beside bandwidth and OpenBLAS (quiet machine)'
 	@echo 'make bench-diag    time the diagnostics beside those of R'"'"'s posterior'
 	@echo 'make install       install below PREFIX ($(PREFIX)), staged in DESTDIR if given'
 	@echo 'make deb           a Debian package, build/gibbsite_VERSION_ARCHITECTURE.deb'
@@ -42,10 +46,10 @@ help:
 	@echo 'make test-all      all of the tests above, as .ci/run does'
 	@echo 'make coverage      line coverage of the tests; make lint: clang-format and clang-tidy'
 
-.PHONY: packages packages-clang packages-install packages-python packages-lint packages-coverage packages-bench packages-bench-diag packages-neon
+.PHONY: packages packages-clang packages-install packages-python packages-lint packages-coverage packages-bench packages-bench-scale packages-bench-diag packages-neon
 packages:
 	@$(INSTALL_PACKAGES) build
-packages-clang packages-install packages-python packages-lint packages-coverage packages-bench packages-bench-diag packages-neon: packages-%:
+packages-clang packages-install packages-python packages-lint packages-coverage packages-bench packages-bench-scale packages-bench-diag packages-neon: packages-%:
 	@$(INSTALL_PACKAGES) build $*
 
 demo: packages
@@ -116,6 +120,11 @@ bench: packages packages-bench
 	@bench/run.sh build/bench $(BENCH_OPTIONS)
 
 # The diagnostics beside R's posterior: two minutes.
+# OpenBLAS reads its environment when it is loaded: only what is asked for here.
+bench-scale: packages-bench-scale
+	@$(call BUILD,bench) --target scale_bench
+	@env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(if $(CORETYPE),OPENBLAS_CORETYPE=$(CORETYPE)) build/bench/bench/scale_bench $(BENCH_OPTIONS)
+
 bench-diag: packages-bench-diag
 	@$(call BUILD,bench) --target diag_bench
 	@Rscript bench/diag_posterior.R build/bench/bench/diag_bench

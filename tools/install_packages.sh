@@ -19,6 +19,7 @@ packages_of() {
     coverage) echo gcovr ;;
     bench) echo clang python3 python3-venv ;;
     neon) echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user libcmocka-dev:arm64 ;;
+    bench-scale) echo libopenblas-dev ;;
     bench-diag) echo r-base-core r-cran-posterior ;;
     *)
         echo "install_packages.sh: no group named '$1'" >&2
