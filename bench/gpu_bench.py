@@ -154,7 +154,8 @@ def cells(options):
     many = [("f32", d, b) for d in dims for b in (4096, 32768, 131072, 1048576)]
     many += [("f64", d, b) for d in (16, 32) for b in (4096, 1048576)]
     compiled = [(d, mode) for d in (32, 8, 16, 64) for mode in ("default", "reduce-overhead")]
-    return list(dict.fromkeys(single)), many, [(1024, 4096), (4096, 4096), (1024, 16384)], compiled
+    large = [(d, 4096) for d in (1024, 4096, 256, 512, 2048)] + [(1024, 16384)]
+    return list(dict.fromkeys(single)), many, large, compiled
 
 
 def run_compiled(bench, wanted):

@@ -157,13 +157,40 @@ static void compare_for_sanitizers(void)
         }
 }
 
+/* Around the edges of panels of 256, 512 and 1024 rows, and several panels: the CPU's model takes a
+ * second each at these sizes, so combinations are few. */
+static void compare_large(void)
+{
+    static const int64_t dims[] = {513, 1023, 1024, 1025, 2047, 2048, 2500};
+    for (int type = 0; type < 2; ++type)
+        for (size_t d = 0; d < sizeof dims / sizeof dims[0]; ++d) {
+            compare(&(shape){(gbs_type)type, dims[d], 1, GBS_ORDER_FORWARD, 1.0, GBS_LOCATION_ZERO,
+                             GBS_STREAM_NATIVE},
+                    1);
+            compare(&(shape){(gbs_type)type, dims[d], 100, GBS_ORDER_FORWARD, 1.0,
+                             GBS_LOCATION_MEAN, GBS_STREAM_NATIVE},
+                    3);
+            compare(&(shape){(gbs_type)type, dims[d], 33, GBS_ORDER_BACKWARD, 1.3,
+                             GBS_LOCATION_INFORMATION, GBS_STREAM_NATIVE},
+                    3);
+            compare(&(shape){(gbs_type)type, dims[d], 31, GBS_ORDER_SYMMETRIC, 0.7,
+                             GBS_LOCATION_OFFSET, GBS_STREAM_GIVEN},
+                    2);
+        }
+}
+
 int main(int argc, char **argv)
 {
     const int quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
-    static const int64_t dims[] = {1, 2, 3, 5, 8, 16, 20, 31, 32, 33, 64, 100, 128, 257, 512, 1000};
+    static const int64_t dims[] = {1,  2,  3,   5,   8,   16,  20,  31,  32,
+                                   33, 64, 100, 128, 200, 257, 512, 1000};
     static const int64_t chains[] = {1, 2, 31, 32, 33, 1000, 4097};
     if (argc > 1 && strcmp(argv[1], "--sanitizer") == 0) {
         compare_for_sanitizers();
+        return finish();
+    }
+    if (argc > 1 && strcmp(argv[1], "--large") == 0) {
+        compare_large();
         return finish();
     }
     for (int type = 0; type < 2; ++type)
@@ -211,6 +238,8 @@ int main(int argc, char **argv)
                             3);
                 }
         }
+    if (!quick)
+        compare_large();
     printf("comparisons: lanes %lld, threads %lld, shared %lld, tiles %lld\n", (long long)ran[1],
            (long long)ran[2], (long long)ran[3], (long long)ran[4]);
     return finish();

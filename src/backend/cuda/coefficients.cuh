@@ -1,6 +1,7 @@
 /* Coefficients of a sweep on the device, with the bits of the host's plan: every value is
  * computed in double and rounded once (for float input and w = 1 a float division is the same),
- * so a kernel may make them itself from the precision as given. */
+ * so a kernel may make them itself from the precision as given.  The device's own instructions have
+ * twins for tests that run a kernel's text on the host. */
 #ifndef GBS_CUDA_COEFFICIENTS_CUH
 #define GBS_CUDA_COEFFICIENTS_CUH
 
@@ -28,6 +29,7 @@ static __device__ __forceinline__ double vocab_fma(double a, double b, double c)
 
 /* r += a value in the lanes where `on`, as predicated instructions: a branch would make the warp
  * run twice, a select would cost an instruction a sum.  Two rows at a time. */
+#ifdef __CUDA_ARCH__
 static __device__ __forceinline__ void add_if(bool on, float a0, float a1, float value, float *r)
 {
     asm("{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %2, 0;\n\t"
@@ -44,6 +46,14 @@ static __device__ __forceinline__ void add_if(bool on, double a0, double a1, dou
         : "+d"(r[0]), "+d"(r[1])
         : "r"((int)on), "d"(a0), "d"(a1), "d"(value));
 }
+#else
+template <typename T>
+static __device__ __forceinline__ void add_if(bool on, T a0, T a1, T value, T *r)
+{
+    r[0] = on ? vocab_fma(a0, value, r[0]) : r[0];
+    r[1] = on ? vocab_fma(a1, value, r[1]) : r[1];
+}
+#endif
 
 static __device__ __forceinline__ float divided(float a, float b)
 {
@@ -73,7 +83,11 @@ static __device__ __forceinline__ double close_reciprocal(float own)
 {
     const double d = (double)own;
     double y;
+#ifdef __CUDA_ARCH__
     asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(d));
+#else
+    y = 1.0 / d;
+#endif
     y = __fma_rn(y, __fma_rn(-d, y, 1.0), y);
     y = __fma_rn(y, __fma_rn(-d, y, 1.0), y);
     return isinf(own) ? copysign(0.0, d) : y;
@@ -90,7 +104,11 @@ static __device__ __forceinline__ float times_reciprocal(float entry, double rec
 static __device__ __forceinline__ float rounded_rsqrt(float q)
 {
     float y;
+#ifdef __CUDA_ARCH__
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(q));
+#else
+    y = 1.0f / sqrtf(q);
+#endif
     const float h = q * y, l = __fmaf_rn(q, y, -h);
     const float e = __fmaf_rn(-l, y, __fmaf_rn(-h, y, 1.0f)); /* 1 - q y^2 */
     return y + (y * e) * __fmaf_rn(0.375f, e, 0.5f);

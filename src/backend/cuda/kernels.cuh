@@ -9,6 +9,8 @@ struct gbs_tile_args;
 typedef void (*gbs_sweep_kernel)(gbs_sweep_args);
 typedef void (*gbs_tile_kernel)(gbs_sweep_args, gbs_tile_args);
 
+#define MAX_GRID 2147483647LL /* blocks of threads of a launch */
+
 struct gbs_cuda_instance {
     gbs_sweep_kernel kernel;
     int threads;
@@ -48,17 +50,20 @@ gbs_cuda_instance gbs_cuda_threads_f64(int64_t dim);
 gbs_cuda_instance gbs_cuda_shared_f32(int64_t dim);
 gbs_cuda_instance gbs_cuda_shared_f64(int64_t dim);
 
-/* Tiles, any dim; `rows` is what the coefficients are packed for. */
+/* Panels of rows, any dim.  A launch packs the coefficients into the caller's workspace first,
+ * unless an earlier one has. */
 struct gbs_tile_instance {
     gbs_tile_kernel kernel;
-    int rows;
+    int rows; /* at most, of a panel */
     int threads;
-    size_t shared_bytes;
+    size_t shared_bytes[4]; /* by stages, 2 or 3 */
 };
-gbs_tile_instance gbs_cuda_tiles(gbs_type type, int kind, int rows);
-int gbs_cuda_tile_rows(gbs_type type, int64_t dim);
+gbs_tile_instance gbs_cuda_tiles(gbs_type type, int64_t dim, int64_t blocks);
 cudaError_t gbs_cuda_pack_tiles(gbs_type type, const gbs_sweep_args *args,
-                                const gbs_tile_args *tiles, int rows, void *packed, void *scale,
-                                void *centre, int backward, cudaStream_t stream);
+                                const gbs_tile_args *tiles, int backward, cudaStream_t stream);
+size_t gbs_cuda_tiles_workspace(const gbs_sweep_spec *spec);
+gbs_status gbs_cuda_tiles_launch(const gbs_sweep_spec *spec, const gbs_cuda_launch *launch,
+                                 const gbs_sweep_args *args, int packed, char *message,
+                                 size_t message_bytes);
 
 #endif

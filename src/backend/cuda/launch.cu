@@ -2,7 +2,6 @@
 #include "backend/cuda/kernels.cuh"
 #include "backend/cuda/launch.cuh"
 #include "backend/cuda/messages.cuh"
-#include "backend/cuda/tiles.cuh"
 
 #include <string.h>
 
@@ -15,7 +14,6 @@
 #define THREADS_DIM_F32 24
 #define THREADS_DIM_F64 16
 #define LANES_DIM 128
-#define MAX_GRID 2147483647LL
 
 static int noise_kind(const gbs_sweep_spec *spec, const gbs_cuda_launch *launch)
 {
@@ -51,55 +49,9 @@ static gbs_cuda_kernel choose(const gbs_sweep_spec *spec, int kind)
     return spec->dim <= LANES_DIM ? GBS_CUDA_KERNEL_LANES : GBS_CUDA_KERNEL_TILES;
 }
 
-static size_t element_size(const gbs_sweep_spec *spec)
-{
-    return spec->type == GBS_F32 ? sizeof(float) : sizeof(double);
-}
-
 static int pass_count(const gbs_sweep_spec *spec)
 {
     return spec->order == GBS_ORDER_SYMMETRIC ? 2 : 1;
-}
-
-/* ---- workspace of the tiled kernel ---- */
-
-typedef struct tile_layout {
-    size_t packed[2], scale, centre, state, bytes; /* offsets, and all of it */
-} tile_layout;
-
-static size_t up_to_256(size_t bytes)
-{
-    return (bytes + 255) / 256 * 256;
-}
-
-static int64_t padded_dim(const gbs_sweep_spec *spec)
-{
-    const int64_t rows = gbs_cuda_tile_rows(spec->type, spec->dim);
-    return (spec->dim + rows - 1) / rows * rows;
-}
-
-static int64_t tile_blocks(const gbs_sweep_spec *spec)
-{
-    return (spec->chains + TILE_CHAINS - 1) / TILE_CHAINS;
-}
-
-static tile_layout lay_out_tiles(const gbs_sweep_spec *spec)
-{
-    const size_t size = element_size(spec), padded = (size_t)padded_dim(spec),
-                 groups = (size_t)spec->groups;
-    const size_t matrix = up_to_256(groups * padded * padded * size);
-    const size_t vector = up_to_256(groups * (size_t)spec->dim * size);
-    const int forward = spec->order != GBS_ORDER_BACKWARD,
-              backward = spec->order != GBS_ORDER_FORWARD;
-    tile_layout layout;
-    layout.packed[0] = 0;
-    layout.packed[1] = forward ? matrix : 0;
-    layout.scale = (size_t)(forward + backward) * matrix;
-    layout.centre = layout.scale + vector;
-    layout.state = layout.centre + vector;
-    layout.bytes =
-        layout.state + up_to_256(groups * (size_t)tile_blocks(spec) * padded * TILE_CHAINS * size);
-    return layout;
 }
 
 /* ---- checks ---- */
@@ -358,47 +310,6 @@ static gbs_status launch_single(const gbs_sweep_spec *spec, const gbs_sweep_args
                          a, arguments, stream, message, bytes);
 }
 
-static gbs_status launch_tiles(const gbs_sweep_spec *spec, const gbs_cuda_launch *launch,
-                               const gbs_sweep_args *a, int packed, char *message, size_t bytes)
-{
-    const tile_layout layout = lay_out_tiles(spec);
-    const cudaStream_t stream = (cudaStream_t)launch->stream;
-    const int rows = gbs_cuda_tile_rows(spec->type, spec->dim);
-    char *const base = (char *)launch->workspace;
-    if (base == NULL || launch->workspace_bytes < layout.bytes)
-        return refuse(message, bytes, GBS_ERROR_ARGUMENT,
-                      "workspace: %zu bytes at %p, but %zu are needed", launch->workspace_bytes,
-                      launch->workspace, layout.bytes);
-    gbs_tile_args t;
-    memset(&t, 0, sizeof t);
-    t.packed[0] = base + layout.packed[0];
-    t.packed[1] = base + layout.packed[1];
-    t.scale = base + layout.scale;
-    t.centre = base + layout.centre;
-    t.state = base + layout.state;
-    t.padded_dim = padded_dim(spec);
-    t.packed_group_stride = t.padded_dim * t.padded_dim;
-    t.vector_group_stride = spec->dim;
-    for (int backward = 0; backward < 2 && !packed; ++backward) {
-        if ((backward ? GBS_ORDER_FORWARD : GBS_ORDER_BACKWARD) == spec->order)
-            continue;
-        const cudaError_t error =
-            gbs_cuda_pack_tiles(spec->type, a, &t, rows, (void *)t.packed[backward],
-                                (void *)t.scale, (void *)t.centre, backward, stream);
-        if (error != cudaSuccess)
-            return from_cuda(error, "packing", message, bytes);
-    }
-    const gbs_tile_instance instance = gbs_cuda_tiles(spec->type, noise_kind(spec, launch), rows);
-    const cudaError_t error = cudaFuncSetAttribute((const void *)instance.kernel,
-                                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                   (int)instance.shared_bytes);
-    if (error != cudaSuccess)
-        return from_cuda(error, "shared memory", message, bytes);
-    instance.kernel<<<(unsigned)(spec->groups * tile_blocks(spec)), (unsigned)instance.threads,
-                      instance.shared_bytes, stream>>>(*a, t);
-    return from_cuda(cudaGetLastError(), "launch", message, bytes);
-}
-
 extern "C" const char *gbs_cuda_sweep_kernel(const gbs_sweep_spec *spec, gbs_cuda_kernel kernel)
 {
     static const char *const names[][2] = {
@@ -442,7 +353,7 @@ extern "C" gbs_status gbs_cuda_sweep_workspace(const gbs_sweep_spec *spec, gbs_c
     if (status == GBS_OK &&
         (kernel != GBS_CUDA_KERNEL_AUTO ? kernel : choose(spec, spec->stream)) ==
             GBS_CUDA_KERNEL_TILES)
-        *bytes = lay_out_tiles(spec).bytes;
+        *bytes = gbs_cuda_tiles_workspace(spec);
     return status;
 }
 
@@ -493,7 +404,8 @@ gbs_status gbs_cuda_sweep_ready(const gbs_sweep_spec *spec, const gbs_cuda_launc
                            : gbs_cuda_held_f64(spec->dim, a.relaxed);
         break;
     default:
-        return launch_tiles(spec, how, &a, ready != NULL && ready->packed, message, message_bytes);
+        return gbs_cuda_tiles_launch(spec, how, &a, ready != NULL && ready->packed, message,
+                                     message_bytes);
     }
     return launch_instance(&instance, a, stream, message, message_bytes);
 }

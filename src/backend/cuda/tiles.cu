@@ -1,41 +1,46 @@
-/* Instances of sweep_tiles and of the packing of its coefficients. */
+/* Instances of sweep_tiles, and the packing of its coefficients. */
 #include "backend/cuda/kernels.cuh"
+#include "backend/cuda/panel_pack.cuh"
 #include "backend/cuda/tiles.cuh"
 
-template <typename T, int ROWS> static gbs_tile_instance instance(int kind)
+template <typename T, int HALVES, int WARPS, int BLOCKS> static gbs_tile_instance instance(void)
 {
-    const gbs_tile_kernel kernel =
-        kind == GBS_STREAM_NATIVE  ? sweep_tiles<T, GBS_STREAM_NATIVE, ROWS>
-        : kind == NATIVE_REPLAYED  ? sweep_tiles<T, NATIVE_REPLAYED, ROWS>
-        : kind == GBS_STREAM_GIVEN ? sweep_tiles<T, GBS_STREAM_GIVEN, ROWS>
-                                   : sweep_tiles<T, GBS_STREAM_TORCH_CUDA, ROWS>;
-    return {kernel, ROWS, TILE_THREADS(T, ROWS), sizeof(tile_shared<T, ROWS>)};
+    gbs_tile_instance of = {
+        sweep_tiles<T, HALVES, WARPS, BLOCKS>, HALVES * WARPS * PANEL_SLAB, 32 * WARPS, {0}};
+    for (int stages = 2; stages <= PANEL_STAGES; ++stages)
+        of.shared_bytes[stages] = panel_shared_bytes<T, HALVES, WARPS>(stages);
+    return of;
 }
 
-gbs_tile_instance gbs_cuda_tiles(gbs_type type, int kind, int rows)
+/* Up to this many blocks of threads a multiprocessor gets one or none: a panel with more warps than
+ * it needs then leaves one of them nothing to do but finish groups. */
+#define FEW_BLOCKS 128
+
+/* The smallest panel that holds all places, or the largest there is. */
+gbs_tile_instance gbs_cuda_tiles(gbs_type type, int64_t dim, int64_t blocks)
 {
+    const bool small = dim <= 256 && blocks > FEW_BLOCKS;
     if (type == GBS_F64)
-        return instance<double, 128>(kind);
-    return rows == 128 ? instance<float, 128>(kind) : instance<float, 256>(kind);
-}
-
-int gbs_cuda_tile_rows(gbs_type type, int64_t dim)
-{
-    return type == GBS_F64 || dim <= 384 ? 128 : 256;
+        return small ? instance<double, 1, 4, 2>() : instance<double, 1, 8, 1>();
+    return small        ? instance<float, 1, 4, 4>()
+           : dim <= 512 ? instance<float, 1, 8, 2>()
+                        : instance<float, 2, 8, 1>();
 }
 
 cudaError_t gbs_cuda_pack_tiles(gbs_type type, const gbs_sweep_args *args,
-                                const gbs_tile_args *tiles, int rows, void *packed, void *scale,
-                                void *centre, int backward, cudaStream_t stream)
+                                const gbs_tile_args *tiles, int backward, cudaStream_t stream)
 {
-    const int64_t elements = tiles->padded_dim * tiles->padded_dim, threads = 256;
-    const int64_t wanted = (elements + threads - 1) / threads;
-    const dim3 grid((unsigned)(wanted < 4096 ? wanted : 4096), (unsigned)args->groups);
+    const unsigned columns =
+        (unsigned)((tiles->groups * PANEL_GROUP + PACK_COLUMNS - 1) / PACK_COLUMNS);
+    const dim3 grid(columns, (unsigned)(tiles->panels * (tiles->rows / PANEL_SLAB)),
+                    (unsigned)args->groups);
+    void *const packed = (void *)tiles->packed[backward];
+    void *const records = (void *)tiles->records[backward];
     if (type == GBS_F32)
-        pack_tiles<float><<<grid, (unsigned)threads, 0, stream>>>(
-            *args, *tiles, rows, (float *)packed, (float *)scale, (float *)centre, backward);
+        pack_tiles<float><<<grid, PACK_THREADS, 0, stream>>>(*args, *tiles, (float *)packed,
+                                                             (float *)records, backward);
     else
-        pack_tiles<double><<<grid, (unsigned)threads, 0, stream>>>(
-            *args, *tiles, rows, (double *)packed, (double *)scale, (double *)centre, backward);
+        pack_tiles<double><<<grid, PACK_THREADS, 0, stream>>>(*args, *tiles, (double *)packed,
+                                                              (double *)records, backward);
     return cudaGetLastError();
 }

@@ -1,360 +1,362 @@
-/* Many places: a block of threads takes 32 chains through all sweeps, ROWS rows at a time, so no
- * two blocks ever wait for each other.  The old part and the finished blocks are a tiled product
- * in ascending order without splitting the sum; its accumulators start at s z + c, and each row
- * first takes the old values of its own block at later places.  Then the block is finished by
- * forward substitution, eight at a time: a group becomes final in registers, goes to shared
- * memory, and every later group takes it.
+/* Many places: a block of threads takes 32 chains through all sweeps, a panel of rows at a time,
+ * so that no two blocks ever wait for each other.  The panel's sums stay in registers while
+ * groups of eight columns pass by in the canonical order ("right-looking"): the panel's own old
+ * values, those of later panels, the new ones of earlier panels, its own new ones.
  *
- * Places are counted in the order of visit, v; the state in the workspace is [place][32 chains].
- * Padding rows and columns hold A = -0 and x = +0, which change no sum. */
+ * The steps of a panel are one list, a group of columns each, with one barrier each.  When the next
+ * step's columns are the panel's own new values, one warp, the finisher, meanwhile takes this step
+ * to those rows and finishes them: the others never wait for a group to be finished.
+ *
+ * Where one panel holds all places and sweeps go one way, a finished group starts its next sums
+ * at once and listens on: a new value to the rows behind is an old one to those before, so every
+ * group of columns serves all rows once a sweep. */
 #ifndef GBS_CUDA_TILES_CUH
 #define GBS_CUDA_TILES_CUH
 
-#include "backend/cuda/coefficients.cuh"
-#include "backend/cuda/device_noise.cuh"
+#include "backend/cuda/panel_sums.cuh"
 
 #include <cuda_pipeline.h>
 
-#define TILE_CHAINS 32
-#define TILE_DEPTH 32 /* columns in flight per stage */
-#define TILE_STAGES 2
-#define OWN 8 /* rows of one thread */
+/* Sweeps that one walk over the steps may take, so that steps are counted in 32 bits. */
+#define PANEL_WALK 65536
 
-/* Chains of one thread.  8 would halve the loads for each sum, but then half as many warps hide
- * their latency: measured a third slower. */
-template <typename T> struct tile_width {
-    static constexpr int chains = 4;
-    static constexpr int lanes = TILE_CHAINS / chains; /* threads that share a row */
+/* One step: which group's columns.  Steps 0 .. all-1 bring old values (the panel's own first) and
+ * those of earlier panels; from then on the panel's own new ones, `sweeps` times. */
+struct panel_step {
+    int number, column; /* column: the group, counted over all panels */
+    int own, sweep;     /* of a step that brings new values */
 };
-#define CHAINS_OF(T) tile_width<T>::chains
-#define TILE_THREADS(T, ROWS) ((ROWS) / OWN * tile_width<T>::lanes)
-
-struct gbs_tile_args {
-    const void *packed[2];      /* by direction: [block][column v][ROWS] */
-    const void *scale, *centre; /* [D] in storage order */
-    void *state;                /* [chain block][padded dim][32] */
-    int64_t padded_dim;
-    int64_t packed_group_stride, vector_group_stride;
-};
-
-template <typename T, int ROWS> struct tile_shared {
-    T a[TILE_STAGES][TILE_DEPTH][ROWS];
-    T x[TILE_STAGES][TILE_DEPTH][TILE_CHAINS];
-    T own_a[2][OWN][ROWS];
-    T own_x[2][OWN][TILE_CHAINS];
-};
-
-/* Copies `count` elements (a multiple of 16 bytes) with all threads of the block. */
-template <typename T, int THREADS>
-static __device__ __forceinline__ void tile_copy(T *to, const T *from, int count)
-{
-    constexpr int each = 16 / sizeof(T);
-#pragma unroll
-    for (int index = threadIdx.x * each; index < count; index += THREADS * each)
-        __pipeline_memcpy_async(to + index, from + index, 16);
-}
-
-static __device__ __forceinline__ int tile_row(int v, int dim, bool backward)
-{
-    return backward && v < dim ? dim - 1 - v : v;
-}
-
-template <typename T, int ROWS>
-static __device__ __forceinline__ void tile_fetch(tile_shared<T, ROWS> *shared, int stage,
-                                                  const T *packed, const T *state, int column,
-                                                  int dim, bool backward)
-{
-    tile_copy<T, TILE_THREADS(T, ROWS)>(&shared->a[stage][0][0], packed + (int64_t)column * ROWS,
-                                        TILE_DEPTH * ROWS);
-    constexpr int each = 16 / sizeof(T), per_row = TILE_CHAINS / each;
-#pragma unroll
-    for (int index = threadIdx.x; index < TILE_DEPTH * per_row; index += TILE_THREADS(T, ROWS)) {
-        const int k = index / per_row, part = index % per_row * each;
-        __pipeline_memcpy_async(&shared->x[stage][k][part],
-                                state + tile_row(column + k, dim, backward) * TILE_CHAINS + part,
-                                16);
-    }
-}
 
 template <typename T>
-static __device__ __forceinline__ void tile_load(const T *from, T *to, int count)
+static __device__ __forceinline__ panel_step next_step(const panel_view<T> &view, panel_step s)
 {
-#pragma unroll
-    for (int k = 0; k < count; k += 4) {
-        const quad<T> q = *(const quad<T> *)(from + k);
-#pragma unroll
-        for (int m = 0; m < 4; ++m)
-            to[k + m] = q.v[m];
+    ++s.number;
+    if (s.number <= view.all) {
+        s.column = s.number == view.all ? view.first : s.column + 1 < view.all ? s.column + 1 : 0;
+    } else {
+        const bool around = s.own + 1 == view.groups;
+        s.own = around ? 0 : s.own + 1;
+        s.sweep += around;
+        s.column = view.first + s.own;
     }
+    return s;
 }
 
-/* One column for all eight rows of a thread. */
-template <typename T>
-static __device__ __forceinline__ void tile_column(const T *a_row, const T *x_row,
-                                                   T r[OWN][CHAINS_OF(T)])
-{
-    T a[OWN], x[CHAINS_OF(T)];
-    tile_load(a_row, a, OWN);
-    tile_load(x_row, x, CHAINS_OF(T));
-#pragma unroll
-    for (int k = 0; k < OWN; ++k)
-#pragma unroll
-        for (int c = 0; c < CHAINS_OF(T); ++c)
-            r[k][c] = vocab_fma(a[k], x[c], r[k][c]);
-}
+/* The threads that ask for columns: the last four warps, one on each scheduler. */
+#define PANEL_FETCHERS 128
 
-/* Normals of the block's rows for its 32 chains, [row][chain], by all threads: one item is a
- * group of four places of one chain, so that four places share a Philox call either way round. */
-template <typename T, int KIND, int ROWS>
-static __device__ __forceinline__ void
-tile_normals(const gbs_sweep_args &a, const gbs_philox_key &key, uint64_t offset, int64_t pass,
-             bool backward, int v, int64_t group, int64_t first, T *z)
+/* Asks for a step's columns, of those rows that will take them; for x unless the panel makes it;
+ * and for the record of the group that is finished meanwhile, whose new values the following step
+ * brings. */
+template <typename T, int HALVES, int WARPS>
+static __device__ __forceinline__ void fetch_step(const panel_view<T> &view, const panel_step &s,
+                                                  const panel_step &following, int sweeps,
+                                                  panel_stage<T, HALVES, WARPS> *stage)
 {
-    const int dim = (int)a.dim, end = v + ROWS < dim ? v + ROWS : dim; /* real rows: v .. end-1 */
-    const int low = backward ? dim - end : v, high = backward ? dim - 1 - v : end - 1;
-    const int groups = high / 4 - low / 4 + 1;
-    const int chain = threadIdx.x % TILE_CHAINS;
-    const int64_t e = group * a.chains + (first + chain < a.chains ? first + chain : 0);
-    const gbs_philox_fixed fixed =
-        native_pass(native_key<KIND>(a.noise, key), a.noise.first_chain + (uint64_t)e,
-                    a.noise.first_pass + (uint64_t)pass, a.noise.purpose);
-    const torch_place torch = torch_place_of(a.noise, key, KIND == GBS_STREAM_TORCH_CUDA ? e : 0);
+    constexpr int width = panel_unit<T>::width, stride = HALVES * WARPS * PANEL_SLAB;
+    constexpr int units = stride / width; /* of a column */
+    static_assert(PANEL_FETCHERS % units == 0 || units % PANEL_FETCHERS == 0,
+                  "a fetcher takes the same rows of every column");
+    const int item = (int)threadIdx.x - (32 * WARPS - PANEL_FETCHERS);
+    const int steps = view.all + view.groups * sweeps;
+    if (item < 0 || s.number >= steps)
+        return;
+    const bool last = s.number >= view.all && s.sweep + 1 == sweeps;
+    const int low = last ? (s.own + 1) / 8 * PANEL_SLAB : 0;
+    const int high = ((s.number < view.groups ? s.number : view.groups) + 7) / 8 * PANEL_SLAB;
+    /* a loop, so that the compiler steps two pointers and does not make each address anew */
+    constexpr int some = units < PANEL_FETCHERS ? PANEL_FETCHERS : units; /* units at a time */
+    const T *from = view.packed + (int64_t)s.column * (PANEL_GROUP * stride) + item * width;
+    T *to = &stage->a[0][0] + item * width;
 #pragma unroll 1
-    for (int item = threadIdx.x / TILE_CHAINS; item < groups;
-         item += TILE_THREADS(T, ROWS) / TILE_CHAINS) {
-        const int place = (low / 4 + item) * 4;
-        T four[4];
-        group_normals<T, KIND, 4>(a, key, fixed, torch, offset, pass, backward, place, e, four);
+    for (int k = 0; k < PANEL_GROUP * units; k += some) {
 #pragma unroll
-        for (int k = 0; k < 4; ++k)
-            if (place + k >= low && place + k <= high) {
-                const int row = (backward ? dim - 1 - (place + k) : place + k) - v;
-                z[row * TILE_CHAINS + chain] = four[k];
-            }
-    }
-}
-
-/* s z + c for a thread's eight rows and its chains; padding rows start at 0. */
-template <typename T>
-static __device__ __forceinline__ void tile_start(const gbs_sweep_args &a, const T *scale,
-                                                  const T *centre, bool backward, int v, const T *z,
-                                                  T r[OWN][CHAINS_OF(T)])
-{
-#pragma unroll
-    for (int k = 0; k < OWN; ++k) {
-        const bool real = v + k < (int)a.dim;
-        const int p = tile_row(real ? v + k : 0, (int)a.dim, backward);
-        const T s = scale[p], t = centre[p];
-#pragma unroll
-        for (int c = 0; c < CHAINS_OF(T); ++c)
-            r[k][c] = real ? vocab_fma(s, z[k * TILE_CHAINS + c], t) : T(0);
-    }
-}
-
-/* Finishes a thread's eight rows among themselves, given their columns' coefficients. */
-template <typename T, int ROWS>
-static __device__ __forceinline__ void tile_finish(const T (*own_a)[ROWS], int row,
-                                                   T r[OWN][CHAINS_OF(T)])
-{
-#pragma unroll
-    for (int q = 0; q < OWN - 1; ++q)
-#pragma unroll
-        for (int k = q + 1; k < OWN; ++k) {
-            const T coefficient = own_a[q][row + k];
-#pragma unroll
-            for (int c = 0; c < CHAINS_OF(T); ++c)
-                r[k][c] = vocab_fma(coefficient, r[q][c], r[k][c]);
+        for (int j = 0; j < some; j += PANEL_FETCHERS) {
+            const int row = (item % units + j) * width;
+            if (row >= low && row < high)
+                __pipeline_memcpy_async(to + j * width, from + j * width, 16);
         }
+        from += some * width;
+        to += some * width;
+    }
+    constexpr int x_units = PANEL_CHAINS / width;
+    if (s.number < view.all && item < PANEL_GROUP * x_units) {
+        const int k = item / x_units, chain = item % x_units * width;
+        const int place = panel_place(s.column * PANEL_GROUP + k, view.slots, view.backward);
+        __pipeline_memcpy_async(&stage->x[k][chain], view.state + place * PANEL_CHAINS + chain, 16);
+    }
+    if (following.number >= view.all && following.number < steps && item < PANEL_RECORD / width)
+        __pipeline_memcpy_async(
+            &stage->record[item * width],
+            view.records + (int64_t)following.column * PANEL_RECORD + item * width, 16);
 }
 
-template <typename T, int KIND, int ROWS>
-__global__ void __launch_bounds__(TILE_THREADS(T, ROWS))
+/* s z + c of the panel's rows and what follows from its own lane.  A quarter of the panel's normals
+ * at a time goes through a stage that is not in use yet. */
+template <typename T, int HALVES, int WARPS>
+static __device__ __forceinline__ void
+start_panel(const gbs_sweep_args &a, const panel_view<T> &view, const int group[HALVES], int lane,
+            T *z, T r[HALVES][PANEL_GROUP][8])
+{
+    constexpr int batch = HALVES * WARPS * PANEL_SLAB / 4;
+    static_assert(sizeof(T[batch][PANEL_CHAINS]) <=
+                      sizeof(T[PANEL_GROUP][HALVES * WARPS * PANEL_SLAB]),
+                  "a stage holds a quarter of the panel's normals");
+#pragma unroll
+    for (int half = 0; half < HALVES; ++half)
+#pragma unroll
+        for (int k = 0; k < PANEL_GROUP; ++k)
+#pragma unroll
+            for (int c = 0; c < 8; ++c)
+                r[half][k][c] = T(0);
+    const int rows = view.groups * PANEL_GROUP;
+#pragma unroll 1
+    for (int row = 0; row < rows; row += batch) {
+        panel_normals<T, WARPS>(a, view, view.pass, view.first * PANEL_GROUP + row,
+                                rows - row < batch ? rows - row : batch, z);
+        __syncthreads();
+#pragma unroll
+        for (int half = 0; half < HALVES; ++half) {
+            const int at = group[half] * PANEL_GROUP - row;
+            if (at >= 0 && at < batch && group[half] < view.groups)
+                start_group<T>(a, view, view.first + group[half], lane,
+                               z + at * PANEL_CHAINS + chain_index<T>(lane), r[half]);
+        }
+        __syncthreads();
+    }
+}
+
+/* A lane's sums of the group it owns, to or from shared memory. */
+template <typename T, int HALVES, bool STORE>
+static __device__ __forceinline__ void pass_sums(T *sums, int lane, int half_of_group,
+                                                 T r[HALVES][PANEL_GROUP][8])
+{
+#pragma unroll
+    for (int half = 0; half < HALVES; ++half)
+        if (half == half_of_group)
+#pragma unroll
+            for (int k = 0; k < PANEL_GROUP; ++k) {
+                T *const at = sums + k * PANEL_CHAINS + chain_index<T>(lane);
+                if (STORE)
+                    store_eight(at, CHAIN_STEP(T), r[half][k]);
+                else
+                    load_eight(at, CHAIN_STEP(T), r[half][k]);
+            }
+}
+
+/* The warp that finishes groups: one without rows of its own if there is one, else the first, whose
+ * rows of the first half are done with soonest. */
+template <int HALVES, int WARPS> static __device__ __forceinline__ int finisher_of(int groups)
+{
+    return HALVES == 1 && groups <= 8 * (WARPS - 1) ? warp_of_slab<WARPS>(WARPS - 1) : 0;
+}
+
+/* During step n the finisher takes this step's columns to the group whose new values step
+ * n+1 brings, and finishes it; the group's sums without them were handed over in step n-1.  So
+ * no sum waits for a value, and the finisher's latency hides behind the other warps' sums. */
+template <typename T, int HALVES, int WARPS>
+static __device__ __forceinline__ void walk_panel(const gbs_sweep_args &a, const gbs_tile_args &t,
+                                                  const panel_view<T> &view, int sweeps,
+                                                  panel_shared<T, HALVES, WARPS> *shared)
+{
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int stages = t.stages, steps = view.all + view.groups * sweeps;
+    const int finisher = finisher_of<HALVES, WARPS>(view.groups);
+    int group[HALVES], row[HALVES]; /* the lane's */
+#pragma unroll
+    for (int half = 0; half < HALVES; ++half) {
+        const int slab = slab_of<WARPS>(warp, half);
+        group[half] = slab * 8 + lane / 4;
+        row[half] = slab * PANEL_SLAB + slab_index<T>(lane / 4, 0);
+    }
+    panel_step now = {0, view.first, 0, 0}, ahead = now;
+    for (int stage = 0; stage < stages - 1; ++stage) {
+        const panel_step following = next_step(view, ahead);
+        fetch_step<T, HALVES, WARPS>(view, ahead, following, sweeps, &shared->stage[stage]);
+        __pipeline_commit();
+        ahead = following;
+    }
+    T r[HALVES][PANEL_GROUP][8];
+    start_panel<T, HALVES, WARPS>(a, view, group, lane, &shared->stage[stages - 1].a[0][0], r);
+    if (sweeps > 1)
+        panel_normals<T, WARPS>(a, view, view.pass + 1, 0,
+                                (view.groups < 8 ? view.groups : 8) * PANEL_GROUP,
+                                &shared->z[0][0][0]);
+
+    int use = 0, fill = stages - 1, z_parity = 0;
+#pragma unroll 1
+    while (now.number < steps) {
+        if (stages == 2)
+            __pipeline_wait_prior(0);
+        else
+            __pipeline_wait_prior(PANEL_STAGES - 2);
+        __syncthreads();
+        const panel_step following = next_step(view, ahead);
+        fetch_step<T, HALVES, WARPS>(view, ahead, following, sweeps, &shared->stage[fill]);
+        __pipeline_commit();
+        ahead = following;
+        const panel_stage<T, HALVES, WARPS> *const stage = &shared->stage[use];
+        fill = use;
+        use = use + 1 < stages ? use + 1 : 0;
+
+        const panel_step next = next_step(view, now);
+        const bool brings_new = now.number >= view.all;
+        const bool finishes = next.number >= view.all && next.number < steps;
+        const int parity = now.number & 1;
+        /* the first group of eight to be finished: the normals of the eight after it */
+        if (finishes && sweeps > 1 && next.own % 8 == 0) {
+            z_parity ^= next.number > view.all;
+            const bool wraps = next.own + 8 >= view.groups;
+            const int begin = wraps ? 0 : next.own + 8, sweep = next.sweep + 1 + wraps;
+            if (sweep < sweeps)
+                panel_normals<T, WARPS>(a, view, view.pass + sweep, begin * PANEL_GROUP,
+                                        (view.groups - begin < 8 ? view.groups - begin : 8) *
+                                            PANEL_GROUP,
+                                        &shared->z[z_parity ^ 1][0][0]);
+        }
+        if (finishes && warp == finisher) {
+            const int own = opaque(next.own), to = opaque(parity ^ 1);
+            const T *const from = brings_new ? &shared->x[to ^ 1][0][0] : &stage->x[0][0];
+            finish_group<T>(
+                a, view, view.first + own, lane, stage->record,
+                &stage->a[0][own / 8 * PANEL_SLAB + slab_index<T>(own % 8, 0)],
+                HALVES * WARPS * PANEL_SLAB, from + lane, &shared->handed[to ^ 1][0][lane],
+                next.sweep + 1 < sweeps ? &shared->z[z_parity][own % 8 * PANEL_GROUP][lane] : NULL,
+                &shared->next[to][0][lane], &shared->x[to][0][lane]);
+        }
+
+        /* Which halves take these columns; the group's own rows may take them in vain: they are
+         * final, or their next sums are on their way. */
+        const int high = now.number < view.groups ? now.number : view.groups;
+        const int low = brings_new && now.sweep + 1 == sweeps ? now.own : -1;
+        bool on[HALVES];
+#pragma unroll
+        for (int half = 0; half < HALVES; ++half)
+            on[half] = group[half] < high && (group[half] | 7) > low;
+        const T *const x =
+            (brings_new ? &shared->x[parity][0][0] : &stage->x[0][0]) + chain_index<T>(lane);
+        if (HALVES == 2 && on[0] && on[HALVES - 1])
+            add_columns<T, HALVES, 0, HALVES>(stage->a, x, row, r);
+        else if (on[0])
+            add_columns<T, HALVES, 0, 1>(stage->a, x, row, r);
+        else if (HALVES == 2 && on[HALVES - 1])
+            add_columns<T, HALVES, HALVES - 1, HALVES>(stage->a, x, row, r);
+
+        /* the group finished last step gets its next sums, the one finished next step is handed
+         * over */
+        if (brings_new && now.sweep + 1 < sweeps && lane / 4 == now.own % 8 &&
+            warp == warp_of_slab<WARPS>(now.own / 8))
+            pass_sums<T, HALVES, false>(&shared->next[parity][0][0], lane,
+                                        half_of_slab<WARPS>(now.own / 8), r);
+        const int hand = next.number + 1 == view.all   ? 0
+                         : next.own + 1 == view.groups ? 0
+                                                       : next.own + 1;
+        if (next.number + 1 >= view.all && next.number + 1 < steps && lane / 4 == hand % 8 &&
+            warp == warp_of_slab<WARPS>(hand / 8))
+            pass_sums<T, HALVES, true>(&shared->handed[parity ^ 1][0][0], lane,
+                                       half_of_slab<WARPS>(hand / 8), r);
+        now = next;
+    }
+}
+
+/* Copies the chains' values between the caller's array and the state, whose padding is zero.
+ * Lanes run over places or chains, whichever lie closer together in the caller's array; places
+ * go through shared memory, so that the state too is read and written in runs. */
+template <typename T, int WARPS, bool OUT>
+static __device__ __forceinline__ void copy_state(T *array, int64_t chain_stride,
+                                                  int64_t place_stride, int64_t dim, int slots,
+                                                  int64_t chains, T *state, T *scratch)
+{
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int count = chains < PANEL_CHAINS ? (int)chains : PANEL_CHAINS;
+    __syncthreads();
+    if (place_stride > chain_stride) {
+        for (int place = warp; place < slots; place += WARPS) {
+            const bool real = place < dim && lane < count;
+            T *const at = array + lane * chain_stride + place * place_stride;
+            if (!OUT)
+                state[place * PANEL_CHAINS + lane] = real ? *at : T(0);
+            else if (real)
+                *at = state[place * PANEL_CHAINS + lane];
+        }
+        return;
+    }
+    T *const tile = scratch + warp * (32 * 33);
+    for (int place = 32 * warp; place < slots; place += 32 * WARPS) {
+        T *const at = array + (place + lane) * place_stride;
+        if (OUT) {
+#pragma unroll 8
+            for (int k = 0; k < 32; ++k)
+                if (place + k < slots)
+                    tile[k * 33 + lane] = state[(place + k) * PANEL_CHAINS + lane];
+            __syncwarp();
+#pragma unroll 8
+            for (int c = 0; c < 32; ++c)
+                if (c < count && place + lane < dim)
+                    at[c * chain_stride] = tile[lane * 33 + c];
+        } else {
+#pragma unroll 8
+            for (int c = 0; c < 32; ++c)
+                tile[lane * 33 + c] = c < count && place + lane < dim ? at[c * chain_stride] : T(0);
+            __syncwarp();
+#pragma unroll 8
+            for (int k = 0; k < 32; ++k)
+                if (place + k < slots)
+                    state[(place + k) * PANEL_CHAINS + lane] = tile[k * 33 + lane];
+        }
+        __syncwarp();
+    }
+}
+
+template <typename T, int HALVES, int WARPS, int BLOCKS>
+__global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     sweep_tiles(const __grid_constant__ gbs_sweep_args a, const __grid_constant__ gbs_tile_args t)
 {
-    extern __shared__ __align__(32) unsigned char shared_bytes[];
-    tile_shared<T, ROWS> *const shared = (tile_shared<T, ROWS> *)shared_bytes;
-    const int dim = (int)a.dim, padded = (int)t.padded_dim;
-    int64_t group, first;
-    find_group(a, TILE_CHAINS, &group, &first);
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    constexpr int lanes = tile_width<T>::lanes;
-    const int own = warp * (32 / lanes) + lane / lanes, row = own * OWN,
-              chain = lane % lanes * CHAINS_OF(T);
-    T *const state = (T *)t.state + (int64_t)blockIdx.x * t.padded_dim * TILE_CHAINS;
-    const T *const scale = (const T *)t.scale + group * t.vector_group_stride;
-    const T *const centre = (const T *)t.centre + group * t.vector_group_stride;
-
-    for (int64_t index = threadIdx.x; index < t.padded_dim * TILE_CHAINS;
-         index += TILE_THREADS(T, ROWS)) {
-        const int64_t p = index / TILE_CHAINS, c = first + index % TILE_CHAINS;
-        T value = T(0);
-        if (p < a.dim && c < a.chains) {
-            value = ((const T *)a.x)[group * a.x_stride[0] + c * a.x_stride[1] + p * a.x_stride[2]];
+    extern __shared__ __align__(128) unsigned char shared_bytes[];
+    panel_shared<T, HALVES, WARPS> *const shared = (panel_shared<T, HALVES, WARPS> *)shared_bytes;
+    T *const scratch = &shared->stage[0].a[0][0];
+    static_assert(sizeof(T[WARPS][32 * 33]) <= 2 * sizeof(panel_stage<T, HALVES, WARPS>),
+                  "two stages hold the transposed tiles of copy_state");
+    panel_view<T> view;
+    find_group(a, PANEL_CHAINS, &view.model, &view.first_chain);
+    view.all = t.groups;
+    view.slots = t.groups * PANEL_GROUP;
+    view.state = (T *)t.state + (int64_t)blockIdx.x * view.slots * PANEL_CHAINS;
+    const int64_t chains = a.chains - view.first_chain,
+                  e = view.model * a.chains + view.first_chain;
+    copy_state<T, WARPS, false>(
+        (T *)a.x + view.model * a.x_stride[0] + view.first_chain * a.x_stride[1], a.x_stride[1],
+        a.x_stride[2], a.dim, view.slots, chains, view.state, scratch);
+    const int64_t passes = a.sweeps * a.passes;
+    for (int64_t pass = 0; pass < passes;) {
+        view.pass = pass;
+        view.backward = (pass % a.passes == 0) == (a.first_direction < 0);
+        view.records = (const T *)t.records[view.backward] + view.model * t.record_group_stride;
+        int64_t sweeps = 1;
+        if (t.panels == 1 && a.passes == 1) {
+            sweeps = passes - pass < PANEL_WALK ? passes - pass : PANEL_WALK;
+            if (a.keep_every > 0 && a.keep_every - pass % a.keep_every < sweeps)
+                sweeps = a.keep_every - pass % a.keep_every;
         }
-        state[index] = value;
-    }
-    const gbs_philox_key key = noise_key<KIND>(a.noise);
-    const uint64_t offset = KIND == GBS_STREAM_TORCH_CUDA ? torch_offset(a.noise) : 0;
-    const int chunks = padded / TILE_DEPTH, own_chunks = ROWS / TILE_DEPTH;
-    const T a_diagonal = a.relaxed ? (T)(1.0 - a.omega) : T(-0.0);
-    __syncthreads();
-
-    const int64_t all_passes = a.sweeps * a.passes;
-    for (int64_t pass = 0; pass < all_passes; ++pass) {
-        const bool backward = (pass % a.passes == 0) == (a.first_direction < 0);
-        const T *const matrix = (const T *)t.packed[backward] + group * t.packed_group_stride;
-        for (int v = 0; v < dim; v += ROWS) {
-            const T *const packed = matrix + (int64_t)v * padded; /* this block's columns */
-            T r[OWN][CHAINS_OF(T)];
-            /* columns in canonical order: own block, later blocks, round to the earlier ones */
-            int column = v;
-            for (int stage = 0; stage < TILE_STAGES - 1;
-                 ++stage) { /* an own block has more chunks */
-                tile_fetch<T, ROWS>(shared, stage, packed, state, column, dim, backward);
-                __pipeline_commit();
-                column += TILE_DEPTH;
-            }
-            int fill = TILE_STAGES - 1, use = 0;
-            /* the stage that is not being filled yet holds the normals */
-            T *const z = &shared->a[TILE_STAGES - 1][0][0];
-            static_assert(TILE_DEPTH * ROWS >= ROWS * TILE_CHAINS,
-                          "a stage holds a block's normals");
-            tile_normals<T, KIND, ROWS>(a, key, offset, pass, backward, v, group, first, z);
+        for (int panel = 0; panel < t.panels; ++panel) {
+            const int groups = t.rows / PANEL_GROUP;
+            view.first = panel * groups;
+            view.groups = view.all - view.first < groups ? view.all - view.first : groups;
+            view.packed = (const T *)t.packed[view.backward] + view.model * t.packed_group_stride +
+                          (int64_t)panel * view.slots * (HALVES * WARPS * PANEL_SLAB);
             __syncthreads();
-            tile_start<T>(a, scale, centre, backward, v + row, z + row * TILE_CHAINS + chain, r);
-            if (a.relaxed) {
-#pragma unroll
-                for (int k = 0; k < OWN; ++k) {
-                    const T *const from =
-                        state + tile_row(v + row + k, dim, backward) * TILE_CHAINS + chain;
-#pragma unroll
-                    for (int c = 0; c < CHAINS_OF(T); ++c)
-                        r[k][c] = vocab_fma(a_diagonal, from[c], r[k][c]);
-                }
-            }
-            for (int chunk = 0; chunk < chunks; ++chunk) {
-                __pipeline_wait_prior(TILE_STAGES - 2);
-                __syncthreads();
-                if (chunk + TILE_STAGES - 1 < chunks) {
-                    column = column < padded ? column : 0;
-                    tile_fetch<T, ROWS>(shared, fill, packed, state, column, dim, backward);
-                    column += TILE_DEPTH;
-                }
-                __pipeline_commit();
-                const int stage = use;
-                fill = fill + 1 < TILE_STAGES ? fill + 1 : 0;
-                use = use + 1 < TILE_STAGES ? use + 1 : 0;
-                if (chunk >= own_chunks) {
-#pragma unroll
-                    for (int k = 0; k < TILE_DEPTH; ++k)
-                        tile_column(&shared->a[stage][k][row], &shared->x[stage][k][chain], r);
-                } else {
-                    /* old values of this block: only at places after the row's own */
-#pragma unroll 1
-                    for (int k = 0; k < TILE_DEPTH; ++k) {
-                        const int place = chunk * TILE_DEPTH + k; /* within the block */
-                        if (place >= row + OWN) {
-                            tile_column(&shared->a[stage][k][row], &shared->x[stage][k][chain], r);
-                        } else if (place > row) {
-#pragma unroll
-                            for (int q = 0; q < OWN; ++q)
-                                if (place > row + q) {
-#pragma unroll
-                                    for (int c = 0; c < CHAINS_OF(T); ++c)
-                                        r[q][c] =
-                                            vocab_fma(shared->a[stage][k][row + q],
-                                                      shared->x[stage][k][chain + c], r[q][c]);
-                                }
-                        }
-                    }
-                }
-            }
-            __pipeline_wait_prior(0);
-            tile_copy<T, TILE_THREADS(T, ROWS)>(&shared->own_a[0][0][0], packed + (int64_t)v * ROWS,
-                                                OWN * ROWS);
-            __pipeline_commit();
-            for (int step = 0; step < ROWS / OWN; ++step) {
-                const int now = step % 2;
-                __pipeline_wait_prior(0);
-                __syncthreads();
-                if (step + 1 < ROWS / OWN)
-                    tile_copy<T, TILE_THREADS(T, ROWS)>(
-                        &shared->own_a[1 - now][0][0],
-                        packed + (int64_t)(v + (step + 1) * OWN) * ROWS, OWN * ROWS);
-                __pipeline_commit();
-                if (own == step) {
-                    tile_finish<T, ROWS>(shared->own_a[now], row, r);
-#pragma unroll
-                    for (int k = 0; k < OWN; ++k)
-#pragma unroll
-                        for (int c = 0; c < CHAINS_OF(T); ++c) {
-                            const bool real = v + row + k < dim;
-                            shared->own_x[now][k][chain + c] = real ? r[k][c] : T(0);
-                            if (real)
-                                state[tile_row(v + row + k, dim, backward) * TILE_CHAINS + chain +
-                                      c] = r[k][c];
-                        }
-                }
-                __syncthreads();
-                if (own > step) {
-#pragma unroll
-                    for (int k = 0; k < OWN; ++k)
-                        tile_column(&shared->own_a[now][k][row], &shared->own_x[now][k][chain], r);
-                }
-            }
-            __syncthreads();
+            walk_panel<T, HALVES, WARPS>(a, t, view, (int)sweeps, shared);
         }
-        const int64_t sweep = pass / a.passes;
-        if (a.keep_every > 0 && pass % a.passes == a.passes - 1 &&
-            (sweep + 1) % a.keep_every == 0) {
-            T *const kept =
-                (T *)a.kept + ((sweep + 1) / a.keep_every - 1) * a.groups * a.chains * a.dim;
-            for (int64_t index = threadIdx.x; index < a.dim * TILE_CHAINS;
-                 index += TILE_THREADS(T, ROWS)) {
-                const int64_t p = index / TILE_CHAINS, c = first + index % TILE_CHAINS;
-                if (c < a.chains)
-                    kept[(group * a.chains + c) * a.dim + p] = state[index];
-            }
-        }
+        pass += sweeps;
+        const int64_t done = pass / a.passes;
+        if (a.keep_every > 0 && pass % a.passes == 0 && done % a.keep_every == 0)
+            copy_state<T, WARPS, true>(
+                (T *)a.kept + ((done / a.keep_every - 1) * a.groups * a.chains + e) * a.dim, a.dim,
+                1, a.dim, view.slots, chains, view.state, scratch);
     }
-    for (int64_t index = threadIdx.x; index < a.dim * TILE_CHAINS; index += TILE_THREADS(T, ROWS)) {
-        const int64_t p = index / TILE_CHAINS, c = first + index % TILE_CHAINS;
-        if (c < a.chains)
-            ((T *)a.out)[group * a.out_stride[0] + c * a.out_stride[1] + p * a.out_stride[2]] =
-                state[index];
-    }
-}
-
-/* Packs coefficients for one direction: [block][column v][tile_rows], and scale and centre. */
-template <typename T>
-__global__ void pack_tiles(const __grid_constant__ gbs_sweep_args a,
-                           const __grid_constant__ gbs_tile_args t, int tile_rows, T *packed,
-                           T *scale, T *centre, int backward)
-{
-    const int64_t group = blockIdx.y;
-    const int64_t elements = t.padded_dim * t.padded_dim;
-    const T *const precision = (const T *)a.precision + group * a.precision_group_stride;
-    for (int64_t index = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; index < elements;
-         index += (int64_t)gridDim.x * blockDim.x) {
-        const int64_t block = index / (t.padded_dim * tile_rows),
-                      rest = index % (t.padded_dim * tile_rows);
-        const int64_t vi = block * tile_rows + rest % tile_rows, vj = rest / tile_rows;
-        T value = T(-0.0);
-        if (vi < a.dim && vj < a.dim && vi != vj) {
-            const int p = tile_row((int)vi, (int)a.dim, backward),
-                      q = tile_row((int)vj, (int)a.dim, backward);
-            const T *const row = precision + p * a.precision_row_stride;
-            value = raw_coefficient(a, row[q], row[p]);
-        }
-        packed[group * t.packed_group_stride + index] = value;
-    }
-    const T *const location = (const T *)a.location + group * a.location_group_stride;
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < a.dim;
-         i += (int64_t)gridDim.x * blockDim.x) {
-        const T *const row = precision + i * a.precision_row_stride;
-        scale[group * t.vector_group_stride + i] = row_scale(a, row[i], i);
-        centre[group * t.vector_group_stride + i] = row_centre(a, row, location, i);
-    }
+    copy_state<T, WARPS, true>(
+        (T *)a.out + view.model * a.out_stride[0] + view.first_chain * a.out_stride[1],
+        a.out_stride[1], a.out_stride[2], a.dim, view.slots, chains, view.state, scratch);
 }
 
 #endif
