@@ -21,13 +21,14 @@ run() {
     tail -n 1 "$build/one.log" | grep -E '^[0-9]+ passed' >>"$log" || echo "0 passed, 1 failed" >>"$log"
 }
 
-# sanitize TOOL PROGRAM: a test program's short suite; only the verdict is shown.
+# sanitize TOOL PROGRAM: a test program's short suite; only the verdict is shown, and the first words of a bad one.
 sanitize() {
     echo "== compute-sanitizer $1 $2"
     if compute-sanitizer --tool "$1" --error-exitcode 9 "$programs/$2" --sanitizer >"$build/one.log" 2>&1; then
         echo "1 passed, 0 failed" >>"$log"
     else
         echo "0 passed, 1 failed" >>"$log"
+        head -n 60 "$build/one.log"
     fi
     tail -n 3 "$build/one.log"
 }
