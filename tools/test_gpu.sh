@@ -41,6 +41,7 @@ if python3 -c 'import numpy' >/dev/null 2>&1; then
 else
     echo "skipped: NumPy is not on this machine"
 fi
+run test_gpu_truncnorm "$programs/test_gpu_truncnorm"
 if python3 -c 'import torch; assert torch.cuda.is_available()' >/dev/null 2>&1; then
     run test_torch_noise python3 tests/gpu/test_torch_noise.py "$build/src/backend/cuda/libgibbsite_cuda.so"
     run test_op_cuda tools/gpu_package.sh "$build" python3 tests/gpu/test_op_cuda.py
@@ -53,6 +54,7 @@ if command -v compute-sanitizer >/dev/null 2>&1; then
     for tool in memcheck racecheck initcheck synccheck; do
         sanitize "$tool" test_gpu_bits
         sanitize "$tool" test_gpu_launch
+        sanitize "$tool" test_gpu_truncnorm
         sanitize "$tool" test_gpu_sampler
     done
 else

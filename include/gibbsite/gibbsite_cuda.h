@@ -58,6 +58,15 @@ GBS_API gbs_status gbs_cuda_sweep(const gbs_sweep_spec *spec, const gbs_cuda_lau
 /* The kernel's name for a shape, e.g. "sweep_single_f32". */
 GBS_API const char *gbs_cuda_sweep_kernel(const gbs_sweep_spec *spec, gbs_cuda_kernel kernel);
 
+/* gbs_truncnorm on the current device, with the CPU's bits: out and the operands' values are device
+ * arrays; on_bound must be NULL.  Elements that the CPU refuses (lower > upper, NaN, sd not above
+ * 0) become NaN: looking at them would mean waiting.  stream is a cudaStream_t.
+ * Fails: ARGUMENT, LIMIT, UNAVAILABLE (no device, or a CUDA error); message says what. */
+GBS_API gbs_status gbs_cuda_truncnorm_f32(const gbs_truncnorm_spec *spec, float *out,
+                                          void *stream, char *message, size_t message_bytes);
+GBS_API gbs_status gbs_cuda_truncnorm_f64(const gbs_truncnorm_spec *spec, double *out,
+                                          void *stream, char *message, size_t message_bytes);
+
 #ifdef __cplusplus
 }
 #endif

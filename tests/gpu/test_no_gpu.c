@@ -68,6 +68,11 @@ int main(void)
     status = gbs_cuda_sweep(&spec, &launch, message, sizeof message);
     check(status == GBS_ERROR_ARGUMENT && strstr(message, "workspace") != NULL, "no workspace",
           status, message);
+    gbs_truncnorm_spec between = gbs_truncnorm_spec_default();
+    between.dims = 9;
+    status = gbs_cuda_truncnorm_f32(&between, x, NULL, message, sizeof message);
+    check(status == GBS_ERROR_ARGUMENT && strstr(message, "dims: 9") != NULL,
+          "draws between bounds of nine dimensions", status, message);
     launch.kernel = GBS_CUDA_KERNEL_AUTO;
     spec.sweeps = 0; /* host arrays: with a GPU nothing may touch them, so do not launch there */
     status = gbs_cuda_available(message, sizeof message);
@@ -87,6 +92,10 @@ int main(void)
         status = gbs_cuda_sweep(&spec, &launch, message, sizeof message);
         check(status == GBS_ERROR_UNAVAILABLE && message[0] != '\0', "a launch without one", status,
               message);
+        between.dims = 0;
+        status = gbs_cuda_truncnorm_f64(&between, (double *)x, NULL, message, sizeof message);
+        check(status == GBS_ERROR_UNAVAILABLE && message[0] != '\0',
+              "draws between bounds without one", status, message);
     }
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
