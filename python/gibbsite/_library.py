@@ -95,6 +95,19 @@ class Summary(c.Structure):
     )] + [("not_finite", c.c_int64), ("noted_chain", c.c_int64), ("notes", c.c_uint32)]
 
 
+class Operand(c.Structure):
+    _fields_ = [("values", c.c_void_p), ("dims", c.c_int32), ("shape", c.c_int64 * 8)]
+
+
+class TruncnormSpec(c.Structure):
+    _fields_ = [
+        ("dims", c.c_int32), ("shape", c.c_int64 * 8), ("mean", Operand), ("sd", Operand),
+        ("lower", Operand), ("upper", Operand), ("stream", c.c_int), ("seed", c.c_uint64),
+        ("sweep", c.c_int64), ("chain", c.c_int64), ("place", c.c_int64), ("word", Operand),
+        ("on_bound", c.POINTER(c.c_int64)),
+    ]
+
+
 def _declare(lib):
     pointer, status = c.c_void_p, c.c_int
     for name, result, arguments in (
@@ -125,6 +138,8 @@ def _declare(lib):
         ("gbs_sampler_kernel", c.c_char_p, [pointer]),
         ("gbs_diag_workspace", c.c_size_t, [c.c_int64, c.c_int64]),
         ("gbs_diag_summary", status, [pointer, pointer, pointer]),
+        ("gbs_truncnorm_f32", status, [pointer, pointer, pointer]),
+        ("gbs_truncnorm_f64", status, [pointer, pointer, pointer]),
     ):
         function = getattr(lib, name)
         function.restype, function.argtypes = result, arguments

@@ -1,0 +1,154 @@
+"""Draws of normals between bounds, over arrays; torch tensors go to gibbsite.torch."""
+import ctypes as c
+import sys
+import warnings
+
+import numpy as np
+
+from . import _library
+from ._library import lib
+from ._objects import Context, address
+from ._sample import _seed
+
+_DIMS = 8
+_WORD_BITS = {np.dtype(np.float32): 32, np.dtype(np.float64): 53}
+
+
+def _numbers(name, value):
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
+        raise TypeError(f"{name}: real numbers are needed, not {array.dtype}")
+    return array
+
+
+def _dtype_of(operands, dtype):
+    """float32 if all arrays are (numbers do not count), else float64; dtype= overrides."""
+    if dtype is not None:
+        dtype = np.dtype({"f32": "float32", "f64": "float64"}.get(dtype, dtype))
+        if dtype not in _WORD_BITS:
+            raise ValueError(f"dtype: {dtype}; it must be float32 or float64")
+        return dtype
+    arrays = [a for a in operands.values() if a.ndim > 0 or a.dtype == np.float32]
+    single = arrays and all(a.dtype == np.float32 for a in arrays)
+    return np.dtype(np.float32 if single else np.float64)
+
+
+def inward(lower, upper, dtype):
+    """Both bounds in `dtype`, rounded so that no draw leaves the bounds that were given.  Where
+    nothing is left between them, both become the nearest number of the type."""
+    with np.errstate(over="ignore"):
+        low, high = lower.astype(dtype), upper.astype(dtype)
+    infinity = dtype.type(np.inf)
+    low = np.where(low < lower, np.nextafter(low, infinity), low)
+    high = np.where(high > upper, np.nextafter(high, -infinity), high)
+    # beyond the type: lower = 1e300 in float32 is its largest number
+    largest = np.finfo(dtype).max
+    low = np.where((low == infinity) & (lower < np.inf), largest, low)
+    high = np.where((high == -infinity) & (upper > -np.inf), -largest, high)
+    low, high, lower, upper = np.broadcast_arrays(low, high, lower, upper)
+    empty = (low > high) & (lower <= upper)
+    if empty.any():
+        middle = (lower / 2 + upper / 2).astype(dtype)
+        low, high = np.where(empty, middle, low), np.where(empty, middle, high)
+        warnings.warn(f"truncnorm: {int(empty.sum())} of {empty.size} boxes hold no {dtype} number; "
+                      "their draws are the nearest one", stacklevel=3)
+    return low.astype(dtype), high.astype(dtype)
+
+
+def _operand(array):
+    array = np.ascontiguousarray(array).reshape(array.shape)
+    operand = _library.Operand(values=address(array), dims=array.ndim)
+    operand.shape[:array.ndim] = array.shape
+    return operand, array
+
+
+def _words(u, word, dtype):
+    if u is not None and word is not None:
+        raise ValueError("u and word: only one can be given")
+    bits = _WORD_BITS[dtype]
+    of = np.uint32 if bits == 32 else np.uint64
+    if u is not None:
+        u = _numbers("u", u).astype(np.float64)
+        if not ((u >= 0) & (u < 1)).all():
+            raise ValueError("u: uniforms must be in [0, 1)")
+        return np.floor(np.ldexp(u, bits)).astype(of)
+    word = np.asarray(word)
+    if word.dtype.kind not in "iu" or (word.size and (int(word.min()) < 0 or
+                                                      int(word.max()) >= 2**bits)):
+        raise ValueError(f"word: whole numbers in 0 .. 2^{bits} - 1 are needed")
+    return word.astype(of)
+
+
+def _shape(size, arrays):
+    shape = np.broadcast_shapes(*(a.shape for a in arrays))
+    if size is None:
+        return shape
+    size = (int(size),) if np.ndim(size) == 0 else tuple(int(n) for n in size)
+    if np.broadcast_shapes(shape, size) != size:
+        raise ValueError(f"size: {size}, but the arguments together have shape {shape}")
+    return size
+
+
+def _is_torch(values):
+    torch = sys.modules.get("torch")
+    return torch is not None and any(isinstance(v, torch.Tensor) for v in values)
+
+
+def truncnorm(mean=0.0, sd=1.0, lower=-np.inf, upper=np.inf, *, size=None, seed=None, sweep=0,
+              chain=0, place=0, u=None, word=None, dtype=None, threads=1, isa="auto", **torch_only):
+    """Draws x ~ N(mean, sd^2) restricted to [lower, upper], wherever the bounds lie.
+
+    mean, sd, lower, upper
+            numbers or arrays, which broadcast as NumPy's do; lower <= upper.  Bounds are rounded
+            inward to the type: no draw leaves what was given
+    size    shape of the result; default: what the arguments broadcast to
+    seed    0 .. 2^64 - 1, or -1; None takes one from the system.  Element k takes the word of place
+            `place` + k at this seed, `sweep` and `chain`, so that the same call gives the same
+            numbers, on every machine: count sweep up in a Gibbs sampler of your own
+    u, word instead of a seed: uniforms in [0, 1), or words (32 bits in float32, 53 in float64)
+    dtype   float32 or float64; default float32 if all arrays are
+    threads as in sample; the draws are the same for any number
+
+    With torch tensors among the arguments, on the CPU or on CUDA, see gibbsite.torch.truncnorm.
+    """
+    if _is_torch((mean, sd, lower, upper, u, word)):
+        from .torch import truncnorm as of_tensors
+        return of_tensors(mean, sd, lower, upper, size=size, seed=seed, sweep=sweep, chain=chain,
+                          place=place, u=u, word=word, dtype=dtype, threads=threads, isa=isa,
+                          **torch_only)
+    if torch_only:
+        raise TypeError(f"{', '.join(torch_only)}: only for torch tensors")
+    operands = {name: _numbers(name, value) for name, value in
+                (("mean", mean), ("sd", sd), ("lower", lower), ("upper", upper))}
+    dtype = _dtype_of(operands, dtype)
+    given = _words(u, word, dtype) if u is not None or word is not None else None
+    spec = _library.TruncnormSpec()
+    spec.stream = 0 if given is None else 1
+    if given is not None and seed is not None:
+        raise ValueError("seed: the words are given, so no seed is used")
+    spec.seed = 0 if given is not None else _seed(seed)
+    for name, value in (("sweep", sweep), ("chain", chain), ("place", place)):
+        setattr(spec, name, int(value))
+    low, high = inward(operands["lower"], operands["upper"], dtype)
+    arrays = [operands["mean"].astype(dtype), operands["sd"].astype(dtype), low, high]
+    arrays += [] if given is None else [given]
+    shape = _shape(size, arrays)
+    if len(shape) > _DIMS:
+        raise ValueError(f"size: {len(shape)} dimensions, but at most {_DIMS} are taken")
+    spec.dims = len(shape)
+    spec.shape[:len(shape)] = shape
+    kept = []
+    for name, array in zip(("mean", "sd", "lower", "upper", "word"), arrays):
+        operand, memory = _operand(array)
+        kept.append(memory)
+        setattr(spec, name, operand)
+    on_bound = c.c_int64()
+    spec.on_bound = c.pointer(on_bound)
+    out = np.empty(shape, dtype)
+    draw = lib.gbs_truncnorm_f32 if dtype == np.float32 else lib.gbs_truncnorm_f64
+    with Context(isa, threads) as context:
+        context.must(draw(context.handle, c.byref(spec), address(out)))
+    if on_bound.value > max(1, out.size // 1000):
+        warnings.warn(f"truncnorm: {on_bound.value} of {out.size} draws equal a bound: {dtype} does "
+                      "not resolve the law there", stacklevel=2)
+    return out if shape else out[()]
