@@ -32,9 +32,9 @@ def has_python_headers():
 
 
 def _sources():
-    names = ["op.cpp", "autograd.cpp", "tracing.cpp", "inputs.cpp", "cpu.cpp"]
+    names = ["op.cpp", "autograd.cpp", "tracing.cpp", "inputs.cpp", "cpu.cpp", "truncnorm.cpp"]
     if has_cuda():
-        names.append("cuda.cpp")
+        names += ["cuda.cpp", "truncnorm_cuda.cpp"]
     if has_python_headers():
         names.append("python.cpp")
     return [_SOURCES / name for name in names]

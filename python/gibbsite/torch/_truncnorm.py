@@ -1,0 +1,131 @@
+"""truncnorm on tensors: arguments in Python, the draws in the C++ op."""
+import math
+
+import torch
+
+from . import _op  # loads the compiled op
+
+_HALVES = (torch.float16, torch.bfloat16)
+_NAMES = {"float32": torch.float32, "f32": torch.float32, "float64": torch.float64,
+          "f64": torch.float64}
+
+
+def _common(operands, dtype):
+    """The device of the tensors and the type of the draws."""
+    tensors = {name: v for name, v in operands.items() if isinstance(v, torch.Tensor)}
+    devices = {v.device for v in tensors.values() if v.dim() > 0} or \
+        {v.device for v in tensors.values()}
+    if len(devices) > 1:
+        raise ValueError("truncnorm: tensors are on " + " and ".join(sorted(map(str, devices))))
+    if dtype is not None:
+        return devices.pop(), _NAMES.get(str(dtype).removeprefix("torch."), dtype)
+    types = {v.dtype for name, v in tensors.items() if name not in ("u", "word")}
+    if len(types) > 1:
+        raise TypeError("truncnorm: " + ", ".join(f"{n} is {v.dtype}" for n, v in tensors.items()
+                                                  if n not in ("u", "word")) +
+                        "; give dtype, or make them one")
+    return devices.pop(), types.pop() if types else torch.get_default_dtype()
+
+
+def _rounded(value, dtype, towards):
+    """A bound in `dtype`, moved one step towards +-infinity if rounding took it the other way."""
+    if not isinstance(value, torch.Tensor):
+        value = torch.tensor(float(value), dtype=torch.float64)
+    low = value.to(dtype)
+    if value.dtype == dtype:
+        return low
+    back = low.to(value.dtype)
+    wrong = back < value if towards > 0 else back > value
+    step = _next_half(low, towards) if dtype in _HALVES else \
+        torch.nextafter(low, torch.full_like(low, towards * math.inf))
+    low = torch.where(wrong, step, low)
+    largest = torch.finfo(dtype).max
+    beyond = torch.isinf(low) & ~torch.isinf(value)
+    return torch.where(beyond, torch.full_like(low, math.copysign(largest, towards)), low)
+
+
+def _next_half(t, towards):
+    bits = t.view(torch.int16).to(torch.int32) & 0xFFFF
+    ordered = torch.where(bits < 0x8000, bits, 0x8000 - bits) + towards
+    bits = torch.where(ordered >= 0, ordered, 0x8000 - ordered)
+    return torch.where(bits < 0x8000, bits, bits - 0x10000).to(torch.int16).view(t.dtype)
+
+
+def _words(u, word, bits):
+    if u is not None and word is not None:
+        raise ValueError("truncnorm: u and word: only one can be given")
+    if u is not None:
+        word = torch.floor(u.double() * 2.0**bits).long()
+    if word is None:
+        return None
+    if word.dtype.is_floating_point or word.dtype == torch.bool:
+        raise TypeError(f"truncnorm: word is {word.dtype}; integers are needed")
+    word = word.long()
+    return word if bits == 53 else torch.where(word >= 2**31, word - 2**32, word).int()
+
+
+def _drawn_seed(generator):
+    if torch.compiler.is_compiling():
+        raise RuntimeError("truncnorm: under torch.compile give a seed, and count sweep up")
+    if torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
+        raise RuntimeError("truncnorm: in a CUDA graph give a seed: the numbers are those of the "
+                           "capture at every replay")
+    return torch.empty((), dtype=torch.int64).random_(-2**63, None, generator=generator).item()
+
+
+def truncnorm(mean=0.0, sd=1.0, lower=-math.inf, upper=math.inf, *, size=None, seed=None, sweep=0,
+              chain=0, place=0, u=None, word=None, dtype=None, generator=None, check=False,
+              threads=1, isa="auto"):
+    """Draws x ~ N(mean, sd^2) restricted to [lower, upper]; see gibbsite.truncnorm.
+
+    At least one argument is a tensor; its device and type are those of the result.  Numbers are of
+    any type; bounds among them are rounded inward.  float16 and bfloat16 are drawn in float32 and
+    rounded last, still within the bounds.
+
+    seed    None takes 64 bits from torch's CPU generator (or `generator`, also of the CPU),
+            whatever the device.  With torch.compile and in CUDA graphs a seed is needed
+    check   CUDA: raise where the CPU always does (lower > upper, NaN, sd not above 0); waits for
+            the device.  Without it such draws are NaN
+
+    Not differentiable.
+    """
+    operands = {"mean": mean, "sd": sd, "lower": lower, "upper": upper, "u": u, "word": word}
+    if not any(isinstance(v, torch.Tensor) for v in operands.values()):
+        raise TypeError("truncnorm: at least one argument must be a tensor")
+    if (threads, isa) != (1, "auto"):
+        raise TypeError("truncnorm: threads and isa are only for NumPy arrays")
+    device, kind = _common(operands, dtype)
+    if kind not in (torch.float32, torch.float64, *_HALVES):
+        raise TypeError(f"truncnorm: {kind}; float32, float64, float16 and bfloat16 are supported")
+    wide = torch.float32 if kind in _HALVES else kind
+    low, high = _rounded(lower, kind, 1), _rounded(upper, kind, -1)
+
+    def prepared(value):
+        if isinstance(value, torch.Tensor):
+            return value.detach().to(device=device, dtype=wide)
+        return torch.full((), float(value), dtype=wide, device=device)
+
+    if not isinstance(lower, torch.Tensor):
+        low = float(low)
+    if not isinstance(upper, torch.Tensor):
+        high = float(high)
+    given = _words(u, word, 32 if wide == torch.float32 else 53)
+    if given is not None and seed is not None:
+        raise ValueError("truncnorm: seed: the words are given, so no seed is used")
+    arguments = [prepared(v) for v in (mean, sd, low, high)]
+    shape = torch.broadcast_shapes(*(t.shape for t in arguments + ([given] if given is not None
+                                                                  else [])))
+    if size is not None:
+        size = (size,) if isinstance(size, int) else tuple(size)
+        if torch.broadcast_shapes(shape, size) != torch.Size(size):
+            raise ValueError(f"truncnorm: size: {tuple(size)}, but the arguments together have "
+                             f"shape {tuple(shape)}")
+        shape = size
+    if given is None:
+        seed = _drawn_seed(generator) if seed is None else _op._signed_seed(seed)
+    x = torch.ops.gibbsite.truncnorm(*arguments, given, shape, seed or 0, sweep, chain, place)
+    if check and x.is_cuda and bool(x.isnan().any()):
+        bad = x.isnan().nonzero()[0].tolist()
+        raise ValueError(f"truncnorm: element {bad} has bounds that cross, a NaN, an infinite mean "
+                         "or an sd that is not above 0")
+    return x.to(kind)

@@ -1,0 +1,96 @@
+"""gibbsite.truncnorm on CPU tensors: the numbers of the arrays, types, compile, refusals.  The GPU's
+part is in tests/gpu/test_truncnorm_cuda.py."""
+import numpy as np
+import pytest
+import torch
+
+from gibbsite import truncnorm
+from gibbsite.torch import truncnorm as tensor_truncnorm
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_same_numbers_as_arrays(dtype):
+    rng = np.random.default_rng(3)
+    mean = rng.normal(size=(7, 1, 5)).astype(dtype)
+    sd = np.exp(rng.normal(size=(4, 1))).astype(dtype)
+    lower = (3 * rng.normal(size=5)).astype(dtype)
+    expected = truncnorm(mean, sd, lower, 20.0, seed=4, sweep=2, chain=9, dtype=dtype)
+    got = truncnorm(torch.tensor(mean), torch.tensor(sd), torch.tensor(lower), 20.0, seed=4, sweep=2,
+                    chain=9)
+    assert isinstance(got, torch.Tensor) and got.shape == (7, 4, 5)
+    assert (got.numpy() == expected).all()
+
+
+def test_views_and_words():
+    mean = torch.randn(6, 5, dtype=torch.float64).t()
+    word = torch.randint(0, 2**53, (5, 6))
+    got = truncnorm(mean, 0.5, 1.0, word=word)
+    assert (got.numpy() == truncnorm(mean.numpy(), 0.5, 1.0, word=word.numpy())).all()
+    word = torch.randint(0, 2**32, (5, 6))
+    got = truncnorm(mean.float(), 0.5, 1.0, word=word)
+    assert (got.numpy() == truncnorm(mean.float().numpy(), 0.5, 1.0, word=word.numpy())).all()
+    u = torch.rand(5, 6, dtype=torch.float64)
+    assert (truncnorm(mean, u=u).numpy() == truncnorm(mean.numpy(), u=u.numpy())).all()
+
+
+@pytest.mark.parametrize("half", [torch.float16, torch.bfloat16])
+def test_halves_stay_inside(half):
+    lower, upper = 0.1, 0.3
+    x = truncnorm(torch.zeros(20000, dtype=half), 1.0, lower, upper, seed=1)
+    assert x.dtype == half and (x.double() >= lower).all() and (x.double() <= upper).all()
+    x = truncnorm(torch.zeros(20000, dtype=half), 1.0, -upper, -lower, seed=1)
+    assert (x.double() >= -upper).all() and (x.double() <= -lower).all()
+    tails = truncnorm(torch.zeros(200000, dtype=half), 0.01, -2.0, 2.0, seed=2).double()
+    assert tails.abs().max() < 0.07 and abs(tails.std() - 0.01) < 2e-4  # case C09
+
+
+def test_seeds():
+    mean = torch.zeros(100)
+    torch.manual_seed(5)
+    a, b = truncnorm(mean), truncnorm(mean)
+    torch.manual_seed(5)
+    assert (truncnorm(mean) == a).all() and (a != b).any()
+    g = torch.Generator().manual_seed(5)
+    assert (tensor_truncnorm(mean, generator=g) == a).all()
+    assert (truncnorm(mean, seed=-1) == truncnorm(mean, seed=2**64 - 1)).all()
+
+
+def test_compile_and_meta():
+    def step(x, sweep):
+        return tensor_truncnorm(x, 0.5, 0.0, seed=3, sweep=sweep) + 1
+
+    compiled = torch.compile(step, fullgraph=True)
+    x = torch.randn(12)
+    for sweep in (0, 1):
+        assert (compiled(x, sweep) == step(x, sweep)).all()
+    with pytest.raises(Exception, match="give a seed"):
+        torch.compile(lambda v: tensor_truncnorm(v), fullgraph=True)(x)
+    meta = torch.ops.gibbsite.truncnorm(*(torch.empty(3, device="meta") for _ in range(4)), None,
+                                        (2, 3), 1, 0, 0, 0)
+    assert meta.shape == (2, 3)
+    one = [torch.zeros(3), torch.ones(()), torch.zeros(()), torch.ones(2, 1)]
+    torch.library.opcheck(torch.ops.gibbsite.truncnorm.default, (*one, None, (2, 3), 1, 0, 0, 0))
+
+
+def test_leaves_gradients_alone():
+    mean = torch.zeros(3, requires_grad=True)
+    assert not truncnorm(mean, 1.0, 0.0, seed=1).requires_grad
+
+
+@pytest.mark.parametrize("call, error, message", [
+    (lambda: truncnorm(torch.zeros(3), torch.ones(3).double()), TypeError, "sd is torch.float64"),
+    (lambda: truncnorm(torch.zeros(3), lower=torch.zeros(2)), RuntimeError, "[Ss]hape mismatch"),
+    (lambda: truncnorm(torch.zeros(3), size=4), RuntimeError, "[Ss]hape mismatch"),
+    (lambda: truncnorm(torch.zeros(3), size=(1,)), ValueError, "size"),
+    (lambda: truncnorm(torch.zeros(3), lower=torch.tensor([0.0, 2, 0]), upper=1.0), ValueError,
+     r"lower\[1\]: 2 is above upper\[1\]: 1"),
+    (lambda: truncnorm(torch.zeros(3), sd=-1.0), ValueError, r"sd\[0\]: -1"),
+    (lambda: truncnorm(torch.zeros(3, dtype=torch.int32)), TypeError, "torch.int32"),
+    (lambda: truncnorm(torch.zeros(3), word=torch.zeros(3)), TypeError, "word"),
+    (lambda: truncnorm(torch.zeros(3), seed=2**64), ValueError, "seed"),
+    (lambda: tensor_truncnorm(0.0), TypeError, "tensor"),
+    (lambda: truncnorm(torch.zeros(3), threads=2), TypeError, "threads"),
+])
+def test_refusals(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
