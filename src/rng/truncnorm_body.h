@@ -98,23 +98,26 @@ GBS_INLINE void NAME(truncnorm_densities)(NAME(draw) * draw)
     }
 }
 
-/* 1 - R(a + w) / R(a) for a small w, from R' = a R - 1 and R^(n+1) = a R^(n) + n R^(n-1): five
- * terms; what is left out is w^5 / 30 of 1 - Q(b) / Q(a) at most.  Leaves the derivatives. */
-GBS_INLINE V NAME(truncnorm_fall)(NAME(draw) * draw)
+/* Of R at start, from R' = a R - 1 and R^(n+1) = a R^(n) + n R^(n-1). */
+GBS_INLINE void NAME(truncnorm_derivatives)(NAME(draw) * draw)
 {
-    const V a = draw->start, w = draw->w, r = draw->r;
-    const V d1 = V_(nfma)(a, r, NUMBER(1.0));
-    const V d2 = V_(nfma)(a, d1, r);
-    const V d3 = V_(nfma)(a, d2, V_(add)(d1, d1));
-    const V d4 = V_(nfma)(a, d3, V_(mul)(NUMBER(3.0), d2));
-    const V d5 = V_(nfma)(a, d4, V_(mul)(NUMBER(4.0), d3));
-    draw->d1 = d1;
-    draw->d2 = d2;
-    draw->d3 = d3;
+    const V a = draw->start, r = draw->r;
+    draw->d1 = V_(nfma)(a, r, NUMBER(1.0));
+    draw->d2 = V_(nfma)(a, draw->d1, r);
+    draw->d3 = V_(nfma)(a, draw->d2, V_(add)(draw->d1, draw->d1));
+}
+
+/* 1 - R(a + w) / R(a) for a small w, to the fifth derivative; what is left out is w^5 / 30 of
+ * 1 - Q(b) / Q(a) at most. */
+GBS_INLINE V NAME(truncnorm_fall)(const NAME(draw) * draw)
+{
+    const V a = draw->start, w = draw->w;
+    const V d4 = V_(nfma)(a, draw->d3, V_(mul)(NUMBER(3.0), draw->d2));
+    const V d5 = V_(nfma)(a, d4, V_(mul)(NUMBER(4.0), draw->d3));
     V sum = V_(nfma)(V_(mul)(w, CONSTANT(0x1.99999ap-3, 0x1.999999999999ap-3)), d5, d4);
-    sum = V_(nfma)(V_(mul)(w, NUMBER(0.25)), sum, d3);
-    sum = V_(nfma)(V_(mul)(w, CONSTANT(0x1.555556p-2, 0x1.5555555555555p-2)), sum, d2);
-    sum = V_(nfma)(V_(mul)(w, NUMBER(0.5)), sum, d1);
+    sum = V_(nfma)(V_(mul)(w, NUMBER(0.25)), sum, draw->d3);
+    sum = V_(nfma)(V_(mul)(w, CONSTANT(0x1.555556p-2, 0x1.5555555555555p-2)), sum, draw->d2);
+    sum = V_(nfma)(V_(mul)(w, NUMBER(0.5)), sum, draw->d1);
     return V_(mul)(V_(mul)(w, draw->inverse), sum);
 }
 
@@ -124,12 +127,14 @@ typedef struct NAME(mixture) {
 } NAME(mixture);
 
 /* From the nearer bound on: v + u E = 1 - u (1 - E) with E = Q(b) / Q(a). */
-GBS_INLINE NAME(mixture) NAME(truncnorm_side)(const NAME(draw) * draw, V taylor, V u)
+GBS_INLINE NAME(mixture) NAME(truncnorm_side)(const NAME(draw) * draw, V u)
 {
     const V one = NUMBER(1.0);
     const V drop = V_(mul)(V_(fma)(draw->w, NUMBER(0.5), draw->a), draw->w);
     const M gentle = M_(and)(V_(less)(draw->w, NARROW), V_(less)(drop, GENTLE));
-    const V fall = V_(select)(gentle, V_(sub)(one, draw->ratio), taylor);
+    V fall = V_(sub)(one, draw->ratio);
+    if (M_(any)(gentle))
+        fall = V_(select)(gentle, fall, NAME(truncnorm_fall)(draw));
     const V less_one = V_(fma)(draw->power, draw->rise, V_(sub)(draw->power, one));
     const V density = V_(fma)(draw->power, draw->rise, draw->power);
     NAME(mixture) side;
@@ -161,19 +166,19 @@ GBS_INLINE NAME(mixture) NAME(truncnorm_middle)(NAME(draw) * draw, V u, V v)
 GBS_INLINE void NAME(truncnorm_mixture)(NAME(draw) * draw)
 {
     const V u = NAME(unit)(draw->word), v = NAME(unit)(NAME(complement)(draw->word));
-    const V taylor = NAME(truncnorm_fall)(draw);
     NAME(mixture) mixture;
+    NAME(truncnorm_derivatives)(draw);
     draw->left = draw->middle;
     if (M_(any)(draw->middle)) {
         mixture = NAME(truncnorm_middle)(draw, u, v);
         if (M_(any)(M_(not )(draw->middle))) {
-            const NAME(mixture) side = NAME(truncnorm_side)(draw, taylor, u);
+            const NAME(mixture) side = NAME(truncnorm_side)(draw, u);
             mixture.from_a = V_(select)(draw->middle, side.from_a, mixture.from_a);
             mixture.from_b = V_(select)(draw->middle, side.from_b, mixture.from_b);
             mixture.lost = V_(select)(draw->middle, side.lost, mixture.lost);
         }
     } else {
-        mixture = NAME(truncnorm_side)(draw, taylor, u);
+        mixture = NAME(truncnorm_side)(draw, u);
     }
     const V kept = V_(fma)(v, mixture.from_a, V_(mul)(u, mixture.from_b));
     const M close = V_(less)(mixture.lost, NUMBER(0.5));

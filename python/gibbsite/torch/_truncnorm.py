@@ -3,7 +3,7 @@ import math
 
 import torch
 
-from . import _op  # loads the compiled op
+from . import _op  # noqa: F401  loads the compiled op
 
 _HALVES = (torch.float16, torch.bfloat16)
 _NAMES = {"float32": torch.float32, "f32": torch.float32, "float64": torch.float64,
@@ -64,6 +64,29 @@ def _words(u, word, bits):
     return word if bits == 53 else torch.where(word >= 2**31, word - 2**32, word).int()
 
 
+def _shape(size, tensors):
+    """NumPy's broadcasting, to `size` if that is given."""
+    shapes = {name: tuple(t.shape) for name, t in tensors.items()}
+    if size is not None:
+        size = (size,) if isinstance(size, int) else tuple(size)
+        shapes["size"] = size
+    try:
+        shape = torch.broadcast_shapes(*shapes.values())
+    except RuntimeError:
+        shape = None
+    if shape is None or size is not None and tuple(shape) != size:
+        raise ValueError("truncnorm: shapes do not broadcast" + (" to size" if size else "") + ": " +
+                         ", ".join(f"{name} {list(s)}" for name, s in shapes.items()))
+    return shape
+
+
+def _signed(seed):
+    """0 .. 2^64 - 1, and -1, as the 64-bit pattern that a schema can carry."""
+    if not -1 <= seed < 2**64:
+        raise ValueError(f"truncnorm: seed: {seed}; it must be in 0 .. 2^64 - 1, or -1")
+    return seed if seed < 2**63 else seed - 2**64
+
+
 def _drawn_seed(generator):
     if torch.compiler.is_compiling():
         raise RuntimeError("truncnorm: under torch.compile give a seed, and count sweep up")
@@ -113,16 +136,11 @@ def truncnorm(mean=0.0, sd=1.0, lower=-math.inf, upper=math.inf, *, size=None, s
     if given is not None and seed is not None:
         raise ValueError("truncnorm: seed: the words are given, so no seed is used")
     arguments = [prepared(v) for v in (mean, sd, low, high)]
-    shape = torch.broadcast_shapes(*(t.shape for t in arguments + ([given] if given is not None
-                                                                  else [])))
-    if size is not None:
-        size = (size,) if isinstance(size, int) else tuple(size)
-        if torch.broadcast_shapes(shape, size) != torch.Size(size):
-            raise ValueError(f"truncnorm: size: {tuple(size)}, but the arguments together have "
-                             f"shape {tuple(shape)}")
-        shape = size
+    names = ("mean", "sd", "lower", "upper", "word")
+    tensors = arguments if given is None else [*arguments, given]
+    shape = _shape(size, dict(zip(names, tensors)))
     if given is None:
-        seed = _drawn_seed(generator) if seed is None else _op._signed_seed(seed)
+        seed = _drawn_seed(generator) if seed is None else _signed(seed)
     x = torch.ops.gibbsite.truncnorm(*arguments, given, shape, seed or 0, sweep, chain, place)
     if check and x.is_cuda and bool(x.isnan().any()):
         bad = x.isnan().nonzero()[0].tolist()
