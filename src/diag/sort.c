@@ -95,6 +95,14 @@ static void finish_runs(const uint64_t *keys, uint64_t *words, uint64_t *other, 
 
 void gbs_sort_order(const uint64_t *keys, int64_t count, uint64_t *const work[2], uint32_t *order)
 {
+    if (count <= INSERTION) {
+        for (int64_t i = 0; i < count; i++)
+            work[1][i] = (uint64_t)i;
+        insertion_sort(keys, work[1], count);
+        for (int64_t i = 0; i < count; i++)
+            order[i] = index_of(work[1][i]);
+        return;
+    }
     uint64_t differ = 1;
     for (int64_t i = 0; i < count; i++)
         differ |= keys[i] ^ keys[0];
