@@ -195,7 +195,7 @@ static void test_tiles(void **state)
     int64_t compared = 0;
     for (int c = 0, turn = 0; c < COUNT(chains); ++c)
         for (int d = 0; d < COUNT(dims); ++d, ++turn) {
-            if (quick() && turn % 6 != 0)
+            if (quick() && turn % 5 != 0)
                 continue;
             const job j = {GBS_FORM_TILES,
                            dims[d],
