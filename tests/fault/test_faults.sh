@@ -93,8 +93,6 @@ test_memory() {
     # shellcheck disable=SC2086
     every all x.npy sample -Q q.mtx $run --stream torch-cpu --dtype f32 --order symmetric -o x.npy
     # shellcheck disable=SC2086
-    every all x.csv sample -Q one.mtx --seed 1 --chains 1 --draws 5 --threads 1 -o x.csv
-    # shellcheck disable=SC2086
     code 0 gibbsite sample -Q q.mtx $run -o draws.npy
     # shellcheck disable=SC2086
     every all x.npy sample -Q q.mtx $run --checkpoint run.ckpt --every 5 -o x.npy
@@ -121,7 +119,6 @@ test_memory_with_netcdf() {
 test_writing() {
     inputs
     every write q.out make ar1 -n 300 --phi 0.5 -o q.out
-    every write x.csv sample -Q one.mtx --seed 1 --chains 1 --draws 5 --threads 1 -o x.csv
     for output in x.npy x.nc; do
         # shellcheck disable=SC2086
         every write $output sample -Q q.csv $run -o $output
