@@ -5,6 +5,8 @@
 #ifndef GBS_TESTS_CUDA_ON_HOST_H
 #define GBS_TESTS_CUDA_ON_HOST_H
 
+#define GBS_CUDA_ON_HOST /* asks kernels for the host's twin of what only a device has */
+
 #include <cuda_runtime.h>
 #include <math.h>
 #include <stdint.h>
@@ -62,35 +64,57 @@ struct copy {
     size_t bytes;
 };
 
+enum place { GOING, AT_BLOCK, AT_WARP, AT_NAMED, ENDED };
+
 struct coroutine {
     ucontext_t context;
     std::vector<char> stack;
     std::vector<std::vector<copy>> groups; /* committed */
     std::vector<copy> open;
-    bool done, at_warp_barrier;
-    uint64_t barriers, warp_barriers;
+    place at;
+    int named; /* barrier waited for */
+};
+
+/* A barrier of 16 that some of the threads share: who came, and how many are to come. */
+struct named_barrier {
+    int came, expected;
 };
 
 static std::vector<coroutine> threads;
+static named_barrier named[16];
 static ucontext_t scheduler;
 static int current;
 static std::vector<unsigned char> shared_memory;
 static void (*body)(void);
 
-static inline void yield(bool warp)
+static inline void yield(place at, int barrier)
 {
     coroutine &me = threads[(size_t)current];
-    me.at_warp_barrier = warp;
-    ++(warp ? me.warp_barriers : me.barriers);
+    me.at = at;
+    me.named = barrier;
     const int saved = current;
     swapcontext(&me.context, &scheduler);
     current = saved;
+    threadIdx.x = (unsigned)saved;
+}
+
+/* PTX's bar.sync. */
+static inline void join_barrier(int barrier, int count)
+{
+    named_barrier &b = named[barrier];
+    if (b.came > 0 && b.expected != count) {
+        printf("FAIL barrier %d: %d threads expected, then %d\n", barrier, b.expected, count);
+        exit(1);
+    }
+    b.expected = count;
+    ++b.came;
+    yield(AT_NAMED, barrier);
 }
 
 static inline void entry(void)
 {
     body();
-    threads[(size_t)current].done = true;
+    threads[(size_t)current].at = ENDED;
 }
 
 static inline void land(std::vector<copy> &group)
@@ -100,26 +124,61 @@ static inline void land(std::vector<copy> &group)
     group.clear();
 }
 
+/* Threads that may go on: a warp whose threads all wait at a warp's barrier, those of a complete
+ * named barrier, and else, if all wait for the block, all. */
+static inline std::vector<int> released(int count)
+{
+    std::vector<int> ready;
+    int at[ENDED + 1] = {0};
+    for (int w = 0; w < count; w += 32) {
+        int at_warp = 0;
+        for (int i = w; i < w + 32; ++i) {
+            ++at[threads[(size_t)i].at];
+            at_warp += threads[(size_t)i].at == AT_WARP;
+        }
+        for (int i = w; at_warp == 32 && i < w + 32; ++i)
+            ready.push_back(i);
+        if (at_warp != 0 && at_warp != 32) {
+            printf("FAIL warp %d: %d threads at a warp's barrier\n", w / 32, at_warp);
+            exit(1);
+        }
+    }
+    for (int k = 0; k < 16; ++k)
+        if (named[k].came > 0 && named[k].came == named[k].expected) {
+            for (int i = 0; i < count; ++i)
+                if (threads[(size_t)i].at == AT_NAMED && threads[(size_t)i].named == k)
+                    ready.push_back(i);
+            named[k].came = 0;
+        }
+    const bool all_wait = ready.empty() && at[AT_BLOCK] == count;
+    for (int i = 0; all_wait && i < count; ++i)
+        ready.push_back(i);
+    if (ready.empty() && at[ENDED] != count) {
+        printf("FAIL no thread can go on: %d at the block's barrier, %d at named ones, %d ended\n",
+               at[AT_BLOCK], at[AT_NAMED], at[ENDED]);
+        exit(1);
+    }
+    return ready;
+}
+
 static inline void run_block(int count, uint64_t *seed)
 {
     threads.resize((size_t)count);
+    memset(named, 0, sizeof named);
+    std::vector<int> ready;
     for (int i = 0; i < count; ++i) {
         coroutine &t = threads[(size_t)i];
         t.stack.resize(256 * 1024);
         t.groups.clear();
         t.open.clear();
-        t.done = false;
-        t.barriers = t.warp_barriers = 0;
+        t.at = GOING;
         getcontext(&t.context);
         t.context.uc_stack.ss_sp = t.stack.data();
         t.context.uc_stack.ss_size = t.stack.size();
         t.context.uc_link = &scheduler;
         makecontext(&t.context, entry, 0);
-    }
-    /* A warp goes on when all its threads wait at a warp's barrier, the block when all wait. */
-    std::vector<int> ready;
-    for (int i = 0; i < count; ++i)
         ready.push_back(i);
+    }
     while (!ready.empty()) {
         for (size_t i = ready.size() - 1; i > 0; --i) {
             *seed = *seed * 6364136223846793005u + 1442695040888963407u;
@@ -130,30 +189,7 @@ static inline void run_block(int count, uint64_t *seed)
             threadIdx.x = (unsigned)i;
             swapcontext(&scheduler, &threads[(size_t)i].context);
         }
-        ready.clear();
-        int waiting = 0, done = 0;
-        for (int w = 0; w < count; w += 32) {
-            int at_warp = 0;
-            for (int i = w; i < w + 32; ++i) {
-                done += threads[(size_t)i].done;
-                at_warp += !threads[(size_t)i].done && threads[(size_t)i].at_warp_barrier;
-            }
-            if (at_warp == 32)
-                for (int i = w; i < w + 32; ++i)
-                    ready.push_back(i);
-            else if (at_warp != 0) {
-                printf("FAIL warp %d: %d threads at a warp's barrier\n", w / 32, at_warp);
-                exit(1);
-            } else
-                waiting += 32;
-        }
-        if (ready.empty() && done == 0)
-            for (int i = 0; i < count; ++i)
-                ready.push_back(i);
-        else if (ready.empty() && done != count) {
-            printf("FAIL %d of %d threads ended while others wait\n", done, count);
-            exit(1);
-        }
+        ready = released(count);
     }
 }
 
@@ -161,13 +197,11 @@ static inline void run_block(int count, uint64_t *seed)
 
 static inline void __syncthreads(void)
 {
-    on_host::yield(false);
-    threadIdx.x = (unsigned)on_host::current;
+    on_host::yield(on_host::AT_BLOCK, 0);
 }
 static inline void __syncwarp(void)
 {
-    on_host::yield(true);
-    threadIdx.x = (unsigned)on_host::current;
+    on_host::yield(on_host::AT_WARP, 0);
 }
 
 static inline void __pipeline_memcpy_async(void *to, const void *from, size_t bytes)

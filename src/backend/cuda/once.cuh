@@ -4,7 +4,7 @@
  * The old part of every row is a product of a column's coefficients, the same for the whole warp,
  * and its 32 values, with no lane idle.  Then, warp after warp, a group of four rows becomes final
  * and goes through shared memory to the warps behind it, which wait at a barrier of that group's
- * own; warps that are done wait for nothing.  Each row's sum is in the canonical order.
+ * own.  Each row's sum is in the canonical order.
  *
  * Normals come first and need no memory: a launch may start while the kernel ahead of it in the
  * stream still runs, and draws them meanwhile.  Padding holds A = -0 and x = +0. */
@@ -34,16 +34,16 @@ template <typename T, int WARPS> struct once_shared {
     }
 };
 
-/* The barrier of group g: its warp arrives, the warps behind it wait.  There are 16 in hardware;
- * 0 is __syncthreads, and the others come round only when every warp concerned is past them. */
-static __device__ __forceinline__ void group_done(int g, int threads)
+/* The barrier of group g, of its warp, which has written the group's values, and of the warps
+ * behind it, which read them.  There are 16 in hardware; 0 is __syncthreads, and the others come
+ * round only when every warp concerned is past them. */
+static __device__ __forceinline__ void meet_at_group(int g, int threads)
 {
-    asm volatile("bar.arrive %0, %1;" ::"r"(1 + g % 15), "r"(threads) : "memory");
-}
-
-static __device__ __forceinline__ void wait_for_group(int g, int threads)
-{
+#ifdef GBS_CUDA_ON_HOST
+    on_host::join_barrier(1 + g % 15, threads);
+#else
     asm volatile("bar.sync %0, %1;" ::"r"(1 + g % 15), "r"(threads) : "memory");
+#endif
 }
 
 /* The coefficients of one pass in one direction of visit, DIRECTION: groups step = 0, 1, ... */
@@ -94,7 +94,7 @@ once_pass(const gbs_sweep_args &a, once_shared<T, WARPS> *shared, int warp, int 
 #pragma unroll
         for (int j = 0; j < 4; ++j)
             c[j] = *(const quad<T> *)at[shape::slot(4 * g + turned<DIRECTION>(j, 3))];
-        wait_for_group(step, 32 * (WARPS - step));
+        meet_at_group(step, 32 * (WARPS - step));
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
             const T value = shared->x[4 * g + turned<DIRECTION>(j, 3)][lane];
@@ -114,7 +114,7 @@ once_pass(const gbs_sweep_args &a, once_shared<T, WARPS> *shared, int warp, int 
         shared->x[4 * warp + q][lane] = 4 * warp + q < a.dim ? r[q] : T(0);
     }
     if (my_step + 1 < WARPS)
-        group_done(my_step, 32 * (WARPS - my_step));
+        meet_at_group(my_step, 32 * (WARPS - my_step));
 }
 
 /* One thread's share of the states: four places of one chain. */
