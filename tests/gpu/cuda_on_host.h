@@ -204,6 +204,59 @@ static inline void __syncwarp(void)
     on_host::yield(on_host::AT_WARP, 0);
 }
 
+/* Every thread of a warp, or of the block, takes part. */
+template <typename T> static inline T __shfl_sync(unsigned, T value, int source, int width)
+{
+    static double slots[1024]; /* of the largest type */
+    static_assert(sizeof(T) <= sizeof slots[0], "a value fits its slot");
+    const int me = on_host::current;
+    memcpy(&slots[me], &value, sizeof value);
+    __syncwarp();
+    memcpy(&value, &slots[(me & ~(width - 1)) + (source & (width - 1))], sizeof value);
+    __syncwarp();
+    return value;
+}
+
+static inline int __syncthreads_or(int predicate)
+{
+    static int any;
+    any |= predicate;
+    __syncthreads();
+    const int result = any;
+    __syncthreads();
+    any = 0;
+    __syncthreads();
+    return result;
+}
+
+template <typename T> static inline T __ldcg(const T *from)
+{
+    return *from;
+}
+static inline unsigned __float_as_uint(float value)
+{
+    unsigned bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+namespace on_host
+{
+
+/* What the kernel ahead in the stream still writes: done once every thread waits for it. */
+static void (*previous)(void);
+
+static inline void wait_for_previous(void)
+{
+    __syncthreads();
+    if (previous != NULL)
+        previous();
+    previous = NULL;
+    __syncthreads();
+}
+
+} // namespace on_host
+
 static inline void __pipeline_memcpy_async(void *to, const void *from, size_t bytes)
 {
     if ((uintptr_t)to % bytes != 0 || (uintptr_t)from % bytes != 0) {

@@ -31,6 +31,7 @@ template <typename T, int LANES> struct held_rows {
 };
 
 /* Where `on`: r = base, then the row's own later places, as predicated instructions. */
+#ifdef __CUDA_ARCH__
 static __device__ __forceinline__ void restart_if(bool on, const float base[4], const float u[4][4],
                                                   const float y[4], float r[4])
 {
@@ -62,6 +63,18 @@ restart_if(bool on, const double base[4], const double u[4][4], const double y[4
         : "+d"(r[0]), "+d"(r[1])
         : "r"((int)on), "d"(y[3]), "d"(u[0][3]), "d"(u[1][3]));
 }
+#else
+template <typename T>
+static __device__ __forceinline__ void restart_if(bool on, const T base[4], const T u[4][4],
+                                                  const T y[4], T r[4])
+{
+    for (int k = 0; on && k < 4; ++k) {
+        r[k] = base[k];
+        for (int q = k + 1; q < 4; ++q)
+            r[k] = vocab_fma(u[k][q], y[q], r[k]);
+    }
+}
+#endif
 
 /* base = s z + c of this sweep, to the sums that the first step finds. */
 template <typename T, int LANES, bool RELAXED>

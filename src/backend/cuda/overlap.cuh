@@ -16,6 +16,8 @@ static __device__ __forceinline__ void wait_for_previous(void)
 {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
+#elif defined(GBS_CUDA_ON_HOST)
+    on_host::wait_for_previous();
 #endif
 }
 
