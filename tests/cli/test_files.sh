@@ -39,6 +39,19 @@ test_interrupted_keeps_the_older_file() {
     only draws.npy q.mtx
 }
 
+# As `timeout` does it, to the process and then to its group: one interruption, and all is tidied up.
+test_interrupted_twice_at_once() {
+    model
+    # shellcheck disable=SC2046
+    "$program" $(slow draws.nc) >out 2>err &
+    sleep 1
+    kill -s TERM $! && kill -s TERM $!
+    wait $!
+    got=$?
+    [ $got -eq 5 ] || fail "expected exit 5, got $got"
+    only q.mtx
+}
+
 test_interrupted_without_a_file() {
     model
     code 5 timeout --preserve-status -s INT 1 "$program" sample -Q q.mtx --seed 1 --warmup 1000000000 --draws 10
