@@ -258,7 +258,7 @@ exit_code verb_bench(int argc, char **argv)
     context.isa = (gbs_isa)isa;
     context.threads = (int32_t)threads;
     if (!gbs_isa_available(context.isa))
-        return complain(EXIT_FILE, "--isa: this machine has no %s", isas[isa]);
+        return complain(EXIT_USAGE, "--isa: this machine has no %s", isas[isa]);
     if (gbs_context_create(&context, &b.ctx) != GBS_OK)
         return complain(EXIT_FILE, "no memory for a context");
     code = run(&b, dtype, json);

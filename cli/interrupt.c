@@ -44,6 +44,8 @@ static void on_signal(int number)
 void interrupt_install(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM};
+    /* A file at its size limit is then a write that fails, as on a full disk. */
+    signal(SIGXFSZ, SIG_IGN);
     for (int k = 0; k < 2; k++) {
         struct sigaction action;
         /* Who started us with a signal ignored, as a shell does in the background, means it. */

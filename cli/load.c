@@ -183,7 +183,8 @@ exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **mod
     exit_code code = load_array(files->matrix, &matrix);
     if (code != EXIT_FINE)
         return code;
-    if (matrix.axes != 2 || matrix.shape[0] != matrix.shape[1]) {
+    const bool number = matrix.axes == 1 && matrix.shape[0] == 1; /* as CSV has a 1 x 1 matrix */
+    if (!number && (matrix.axes != 2 || matrix.shape[0] != matrix.shape[1])) {
         code = complain_shape(&matrix, files->matrix, "a square matrix");
         goto done;
     }

@@ -248,6 +248,29 @@ static bool lies_in(const char *input, const struct stat *target)
     return same;
 }
 
+/* The folder of a path, and where its name begins. */
+static const char *split_path(const char *path, char **folder)
+{
+    const char *const slash = strrchr(path, '/');
+    *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    return slash ? slash + 1 : path;
+}
+
+bool same_place(const char *a, const char *b)
+{
+    struct stat about_a, about_b;
+    if (!stat(a, &about_a) && !stat(b, &about_b))
+        return about_a.st_dev == about_b.st_dev && about_a.st_ino == about_b.st_ino;
+    char *folder_a, *folder_b;
+    const char *const name_a = split_path(a, &folder_a), *const name_b = split_path(b, &folder_b);
+    const bool same = folder_a && folder_b && !strcmp(name_a, name_b) &&
+                      !stat(folder_a, &about_a) && !stat(folder_b, &about_b) &&
+                      about_a.st_dev == about_b.st_dev && about_a.st_ino == about_b.st_ino;
+    free(folder_a);
+    free(folder_b);
+    return same;
+}
+
 exit_code check_output(const cli_command *command, const char *option, const char *output,
                        const char *const inputs[], size_t count)
 {

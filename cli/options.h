@@ -50,6 +50,9 @@ bool option_given(const cli_command *command, const char *name);
 exit_code usage_error(const cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Whether two paths name one file, be it there yet or not. */
+bool same_place(const char *a, const char *b);
+
 /* Refuses the output that an option names where it is one of the inputs, under whatever name or
  * link: its contents would be lost, and then no run could be repeated.  NULLs among the names are
  * passed over. */

@@ -170,16 +170,25 @@ static exit_code settle_seed(const cli_command *command, sample_plan *plan)
     return EXIT_FINE;
 }
 
-/* The file, or with CSV every chain's, is none of the inputs. */
+/* A file of draws is none of the inputs, nor the checkpoint. */
+static exit_code check_output_file(const cli_command *command, const sample_plan *plan,
+                                   const char *output, const char *const inputs[], size_t count)
+{
+    if (output && plan->checkpoint && same_place(output, plan->checkpoint))
+        return usage_error(command, "--checkpoint: '%s' is a file of -o", plan->checkpoint);
+    return check_output(command, "-o", output, inputs, count);
+}
+
+/* The file, or with CSV every chain's. */
 static exit_code check_output_files(const cli_command *command, const sample_plan *plan,
                                     const char *const inputs[], size_t count)
 {
     if (!plan->output || plan->format != GBS_RESULTS_CSV)
-        return check_output(command, "-o", plan->output, inputs, count);
+        return check_output_file(command, plan, plan->output, inputs, count);
     exit_code code = EXIT_FINE;
     for (int64_t chain = 0; code == EXIT_FINE && chain < plan->chains; chain++) {
         char *name = gbs_stan_csv_chain_path(plan->output, plan->chains, chain);
-        code = name ? check_output(command, "-o", name, inputs, count)
+        code = name ? check_output_file(command, plan, name, inputs, count)
                     : complain(EXIT_FILE, "no memory for the names of files");
         free(name);
     }
@@ -196,15 +205,12 @@ static exit_code check_files(const cli_command *command, const sample_plan *plan
                                   plan->files.fix,
                                   plan->noise,
                                   plan->start == GBS_START_GIVEN ? plan->init : NULL,
-                                  plan->resume,
-                                  plan->checkpoint};
+                                  plan->resume};
     enum { INPUTS = sizeof inputs / sizeof *inputs };
     const exit_code code = check_output_files(command, plan, inputs, INPUTS);
     if (code != EXIT_FINE || !plan->checkpoint)
         return code;
-    if (plan->output && !strcmp(plan->output, plan->checkpoint))
-        return usage_error(command, "--checkpoint: '%s' is the file of -o", plan->checkpoint);
-    return check_output(command, "--checkpoint", plan->checkpoint, inputs, INPUTS - 2);
+    return check_output(command, "--checkpoint", plan->checkpoint, inputs, INPUTS - 1);
 }
 
 static exit_code check_checkpoint(const cli_command *command, const sample_plan *plan)

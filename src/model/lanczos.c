@@ -163,6 +163,9 @@ static double lanczos_step(lanczos *z, const gbs_operator *op, int64_t m)
 static int iterate(lanczos *z, const gbs_operator *op, double *largest)
 {
     start_vector(z->dim, z->next);
+    for (int64_t i = 0; op->apart != NULL && i < z->dim; ++i)
+        if (op->apart[i] == op->apart[i])
+            z->next[i] = 0; /* and so in every vector that follows */
     double length = sqrt(dot(z->dim, z->next, z->next));
     for (int64_t m = 0;; ++m) {
         double *const v = basis_vector(z, m);

@@ -8,6 +8,9 @@ typedef struct gbs_operator {
     int64_t dim;
     void (*apply)(const void *self, const double *restrict x, double *restrict y); /* y = A x */
     const void *self;
+    /* [dim], NaN but at coordinates that the operator keeps apart from the others and that are left
+     * out; NULL: none is */
+    const double *apart;
 } gbs_operator;
 
 /* Relative error at most GBS_LANCZOS_TOLERANCE and what `apply` itself commits.  The start is

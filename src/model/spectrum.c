@@ -4,6 +4,7 @@
  * Q_ii, so that tau_max rounding units are lost and not a whole condition number (Demmel and
  * Veselic 1992). */
 #include "model/model.h"
+#include "model/condition.h"
 #include "model/lanczos.h"
 #include "backend/cpu/linalg_kernels.h"
 
@@ -57,14 +58,21 @@ static gbs_status find_ends(gbs_context *ctx, const gbs_model *model, double *ro
     const view a = {model, gbs_linalg_kernels_for(ctx->isa), root};
     for (int64_t i = 0; i < model->dim; ++i)
         root[i] = sqrt(model->precision[i * model->dim + i]);
+    int64_t free_sites = 0;
+    for (int64_t i = 0; i < model->dim; ++i)
+        free_sites += !gbs_model_is_fixed(model, i);
+    /* fixed sites stand apart in the precision; with nothing else there they speak for themselves
+     */
+    const double *const apart = free_sites > 0 ? model->fixed : NULL;
+    const int64_t n = model->dim;
     double of_inverse = 0;
-    gbs_status status = gbs_lanczos_largest(ctx, &(gbs_operator){model->dim, apply_precision, &a},
+    gbs_status status = gbs_lanczos_largest(ctx, &(gbs_operator){n, apply_precision, &a, apart},
                                             &found->eigenvalue_max);
     if (status == GBS_OK)
-        status = gbs_lanczos_largest(ctx, &(gbs_operator){model->dim, apply_covariance, &a},
-                                     &of_inverse);
+        status =
+            gbs_lanczos_largest(ctx, &(gbs_operator){n, apply_covariance, &a, apart}, &of_inverse);
     if (status == GBS_OK)
-        status = gbs_lanczos_largest(ctx, &(gbs_operator){model->dim, apply_scaled_covariance, &a},
+        status = gbs_lanczos_largest(ctx, &(gbs_operator){n, apply_scaled_covariance, &a, apart},
                                      &found->tau_max);
     found->eigenvalue_min = 1 / of_inverse;
     found->condition = found->eigenvalue_max * of_inverse;

@@ -206,7 +206,11 @@ test_refused_options() {
     code 2 gibbsite sample -Q q.mtx --draws 5 --checkpoint q.mtx
     says err "--checkpoint: 'q.mtx' is an input of this run"
     code 2 gibbsite sample -Q q.mtx --draws 5 --checkpoint x.npy -o x.npy
-    says err "--checkpoint: 'x.npy' is the file of -o"
+    says err "--checkpoint: 'x.npy' is a file of -o"
+    code 2 gibbsite sample -Q q.mtx --draws 5 --checkpoint ./x.npy -o "$PWD/x.npy"
+    says err "--checkpoint: './x.npy' is a file of -o"
+    code 2 gibbsite sample -Q q.mtx --draws 5 --chains 2 --checkpoint x_2.csv -o x.csv
+    says err "--checkpoint: 'x_2.csv' is a file of -o"
     code 2 gibbsite sample -Q q.mtx --resume ck --draws 5 -o ck --format npy
     says err "-o: 'ck' is an input of this run"
     code 4 gibbsite sample -Q q.mtx --draws 5 --checkpoint nowhere/ck -o x.npy

@@ -75,6 +75,15 @@ test_intrinsic() {
     says out "tau_max"
 }
 
+# info speaks of what is left: the site with precision 1000 is not part of it.
+test_info_of_the_rest() {
+    printf '1000,-1,0,0\n-1,2,-1,0\n0,-1,2,0\n0,0,0,2\n' >q.csv
+    vector at.mtx 1 nan nan nan
+    code 0 gibbsite info -Q q.csv --fix at.mtx
+    says out "eigenvalues   1 ... 3 of the precision"
+    says out "tau_max       2 sweeps"
+}
+
 test_refused() {
     code 0 gibbsite make ar1 -n 4 --phi 0.5 -o q.mtx
     vector short.mtx 1 nan nan

@@ -195,4 +195,11 @@ test_notices() {
     near tau_max "$(json out tau_max)" 2 1e-9
 }
 
+# A CSV file of one number is a 1 x 1 matrix.
+test_one_site() {
+    echo 4 >one.csv
+    code 0 gibbsite info -Q one.csv
+    says out "1 x 1, precision"
+}
+
 run_tests
