@@ -36,9 +36,9 @@ static int sample_on(gbs_context *ctx, const scene *s)
     spec.chains = CHAINS;
     spec.seed = 9;
     const int wrong = gbs_sampler_create(ctx, s->model, &spec, &sampler) != GBS_OK ||
-                gbs_sampler_run(sampler, SWEEPS) != GBS_OK ||
-                gbs_sampler_get_state(sampler, x) != GBS_OK ||
-                memcmp(x, s->expected, sizeof x) != 0;
+                      gbs_sampler_run(sampler, SWEEPS) != GBS_OK ||
+                      gbs_sampler_get_state(sampler, x) != GBS_OK ||
+                      memcmp(x, s->expected, sizeof x) != 0;
     gbs_sampler_destroy(sampler);
     return wrong;
 }
