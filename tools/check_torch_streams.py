@@ -10,10 +10,14 @@ With Q = I and no location the state after a sweep is that sweep's noise, number
 random Q the whole loop is compared.  Needs torch and numpy.
 """
 import ctypes as c
+import pathlib
 import sys
 
 import numpy as np
 import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python" / "gibbsite"))
+from _structs import ModelSpec, SamplerSpec  # noqa: E402
 
 CHAINS = [1, 2, 7, 15, 16, 17, 100, 1000]
 SEEDS = [0, 2024, 2**32 + 5, 2**63, 2**64 - 1]
@@ -25,31 +29,6 @@ KEPT_NORMAL = slice(5024, 5032)
 FORWARD, BACKWARD, SYMMETRIC, PERMUTED = range(4)
 OFFSET_FORM, TORCH_CPU = 3, 2
 START_ZERO, START_GIVEN = 1, 3
-
-
-class ModelSpec(c.Structure):
-    _fields_ = [
-        ("dim", c.c_int64), ("matrix_kind", c.c_int), ("matrix_type", c.c_int),
-        ("matrix", c.c_void_p), ("row_stride", c.c_int64), ("location_kind", c.c_int),
-        ("location_type", c.c_int), ("location", c.c_void_p), ("fixed", c.c_void_p),
-    ]
-
-
-class StreamSpec(c.Structure):
-    _fields_ = [
-        ("kind", c.c_int), ("noise_type", c.c_int), ("noise", c.c_void_p),
-        ("noise_sweeps", c.c_int64), ("torch_state", c.c_void_p), ("torch_state_bytes", c.c_size_t),
-        ("multiprocessors", c.c_int32), ("threads", c.c_int32),
-    ]
-
-
-class SamplerSpec(c.Structure):
-    _fields_ = [
-        ("type", c.c_int), ("method", c.c_int), ("chains", c.c_int64), ("first_chain", c.c_int64),
-        ("first_sweep", c.c_int64), ("seed", c.c_uint64), ("order", c.c_int),
-        ("permutation", c.c_void_p), ("omega", c.c_double), ("start", c.c_int),
-        ("initial", c.c_void_p), ("initial_rows", c.c_int64), ("stream", StreamSpec),
-    ]
 
 
 def address(array):
