@@ -193,6 +193,8 @@ typedef struct gbs_model_spec {
     gbs_type location_type;    /* default F64 */
     const void *location;      /* [D]; NULL with ZERO */
     const double *fixed;       /* [D] values of sites to hold, NaN for a free site; NULL: all free */
+    const double *lower;       /* [D] bounds, -infinity and infinity for none; NULL: none at all */
+    const double *upper;
 } gbs_model_spec;
 
 typedef struct gbs_model gbs_model;
@@ -209,10 +211,13 @@ GBS_API gbs_model_spec gbs_model_spec_default(void);
  * mean is their value and their standard deviation 0.  The matrix need only be positive definite
  * among the free sites.  Sweeps take fixed sites in their turn and leave them at their values; the
  * stream's numbers are those of the whole model.
- * Shape: matrix [D, D], location and fixed [D].  Cost: D^3/3 multiply-adds, 16 D^2 bytes kept.
+ * With bounds the model is the law restricted to the box: lower_i <= x_i <= upper_i.  Equal bounds
+ * fix the site.  Its mean, standard deviations, density and spectrum stay those of the Gaussian.
+ * Shape: matrix [D, D], location, fixed and bounds [D].  Cost: D^3/3 multiply-adds, 16 D^2 bytes kept.
  * Owns: copies everything; *out carries one reference, given back by gbs_model_release.
- * Fails: ARGUMENT, MEMORY, NOT_FINITE, NOT_SYMMETRIC, NOT_POSITIVE_DEFINITE; the message
- * names the entry, and for a singular matrix its null vector.  *out is then NULL.
+ * Fails: ARGUMENT (among it lower > upper, lower = infinity, a fixed value outside its bounds),
+ * MEMORY, NOT_FINITE (NaN bounds too), NOT_SYMMETRIC, NOT_POSITIVE_DEFINITE; the message names the
+ * entry, and for a singular matrix its null vector.  *out is then NULL.
  * Threads: a model never changes; any thread may use it, with any context. */
 GBS_API gbs_status gbs_model_create(gbs_context *ctx, const gbs_model_spec *spec, gbs_model **out);
 
@@ -225,7 +230,10 @@ GBS_API gbs_location gbs_model_location_kind(const gbs_model *model);
  * those of the law given them: precision, location (ZERO has become MEAN) and mean. */
 GBS_API const double *gbs_model_precision(const gbs_model *model); /* [D, D] */
 GBS_API const double *gbs_model_location(const gbs_model *model);  /* [D] as given; zeros if none */
-GBS_API const double *gbs_model_fixed(const gbs_model *model);     /* [D] as given; NULL if none */
+GBS_API const double *gbs_model_fixed(const gbs_model *model);     /* [D], those with equal bounds
+                                                                      among them; NULL if none */
+GBS_API const double *gbs_model_lower(const gbs_model *model);     /* [D] as given; both NULL where */
+GBS_API const double *gbs_model_upper(const gbs_model *model);     /* no site has a finite bound */
 GBS_API const double *gbs_model_mean(const gbs_model *model);      /* [D] mean of the law */
 
 /* Marginal standard deviations sqrt((Q^-1)_ii).  Computed at the first call (D^3/3) and
@@ -255,6 +263,22 @@ typedef struct gbs_spectrum {
 } gbs_spectrum;
 
 GBS_API gbs_status gbs_model_spectrum(gbs_context *ctx, const gbs_model *model, gbs_spectrum *out);
+
+/* What a sampler's type T makes of a model's bounds, which it rounds inward: no draw leaves them. */
+typedef struct gbs_boxes {
+    int64_t bounded;    /* free sites with a bound in T; one beyond its largest number is none */
+    int64_t empty;      /* those with no number of T between their bounds: held at the nearest */
+    int64_t empty_site; /* the first of these; -1: there is none */
+    /* Those whose nearer bound, seen from the mean, T cannot tell from what lies beyond it: draws
+     * there would be the bound.  By the mean and the conditional standard deviation alone, before
+     * any draw. */
+    int64_t unresolved;
+    int64_t unresolved_site;
+} gbs_boxes;
+
+/* Fails: ARGUMENT; out is then untouched. */
+GBS_API gbs_status gbs_model_boxes(gbs_context *ctx, const gbs_model *model, gbs_type type,
+                                   gbs_boxes *out);
 
 /* ------------------------------------------------------------------ 4. streams */
 

@@ -20,6 +20,7 @@ class ModelSpec(c.Structure):
         ("dim", c.c_int64), ("matrix_kind", c.c_int), ("matrix_type", c.c_int),
         ("matrix", c.c_void_p), ("row_stride", c.c_int64), ("location_kind", c.c_int),
         ("location_type", c.c_int), ("location", c.c_void_p), ("fixed", c.c_void_p),
+        ("lower", c.c_void_p), ("upper", c.c_void_p),
     ]
 
 

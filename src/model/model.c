@@ -1,6 +1,7 @@
 /* Creation, sharing and release of a model.  Everything is checked and copied here; afterwards
  * nothing changes but the reference count and the standard deviations, published once. */
 #include "model/model.h"
+#include "model/bounds.h"
 #include "model/condition.h"
 #include "model/linalg.h"
 #include "model/validate.h"
@@ -29,6 +30,8 @@ static void destroy(gbs_model *model)
     gbs_memory_give(&allocator, model->location);
     gbs_memory_give(&allocator, model->mean);
     gbs_memory_give(&allocator, model->fixed);
+    gbs_memory_give(&allocator, model->lower);
+    gbs_memory_give(&allocator, model->upper);
     gbs_memory_give(&allocator, atomic_load_explicit(&model->sd, memory_order_relaxed));
     gbs_memory_give(&allocator, model);
 }
@@ -148,6 +151,8 @@ static gbs_status freeze(gbs_context *ctx, const gbs_model_spec *spec, gbs_model
     if (status == GBS_OK)
         status = gbs_condition_read(ctx, spec->fixed, model);
     if (status == GBS_OK)
+        status = gbs_bounds_read(ctx, spec->lower, spec->upper, model);
+    if (status == GBS_OK)
         status = freeze_matrix(ctx, label, model);
     return status == GBS_OK ? freeze_mean(ctx, model) : status;
 }
@@ -209,6 +214,16 @@ const double *gbs_model_precision(const gbs_model *model)
 const double *gbs_model_fixed(const gbs_model *model)
 {
     return model->fixed;
+}
+
+const double *gbs_model_lower(const gbs_model *model)
+{
+    return model->lower;
+}
+
+const double *gbs_model_upper(const gbs_model *model)
+{
+    return model->upper;
 }
 
 const double *gbs_model_location(const gbs_model *model)

@@ -11,12 +11,13 @@ struct gbs_model {
     atomic_int_fast64_t references;
     int64_t dim;
     gbs_location location_kind;
-    double *precision;    /* [D, D], symmetric to the bit */
-    double *factor;       /* [D, D] lower Cholesky factor L, Q = L L'; zeros above the diagonal */
-    double *location;     /* [D] as given, widened; zeros for ZERO */
-    double *mean;         /* [D] mean of the law */
-    double *fixed;        /* [D] values of fixed sites, NaN at free ones; NULL: none is fixed */
-    _Atomic(double *) sd; /* [D], published at the first gbs_model_sd; NULL before */
+    double *precision;     /* [D, D], symmetric to the bit */
+    double *factor;        /* [D, D] lower Cholesky factor L, Q = L L'; zeros above the diagonal */
+    double *location;      /* [D] as given, widened; zeros for ZERO */
+    double *mean;          /* [D] mean of the law */
+    double *fixed;         /* [D] values of fixed sites, NaN at free ones; NULL: none is fixed */
+    double *lower, *upper; /* [D] bounds of all sites, in double; both NULL: none has any */
+    _Atomic(double *) sd;  /* [D], published at the first gbs_model_sd; NULL before */
     /* Published at the first checkpoint; 0 before.  gbs_model_hashes */
     atomic_uint_fast64_t precision_hash, location_hash;
     double asymmetry; /* as in gbs_spectrum */

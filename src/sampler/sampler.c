@@ -214,6 +214,9 @@ gbs_status gbs_sampler_create(gbs_context *ctx, gbs_model *model, const gbs_samp
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
                         "sampler: context, model, spec and out must not be NULL");
     gbs_status status = gbs_plan_check(ctx, model->dim, spec);
+    if (status == GBS_OK && model->lower != NULL)
+        status = gbs_fail(ctx, GBS_ERROR_UNAVAILABLE,
+                          "model: it has bounds, which sweeps do not keep yet");
     if (status == GBS_OK)
         status = check_noise(ctx, model->dim, spec);
     if (status != GBS_OK)
