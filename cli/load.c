@@ -64,29 +64,6 @@ static void say_asymmetry(const gbs_array *q, const char *path)
             path, (long long)row, (long long)column, worst);
 }
 
-void model_facts_free(model_facts *facts)
-{
-    for (int64_t i = 0; facts->names && i < facts->dim; i++)
-        free(facts->names[i]);
-    free(facts->names);
-    *facts = (model_facts){0};
-}
-
-exit_code match_names(model_facts *facts, const char *path, gbs_array *array)
-{
-    if (array->name && !facts->names) {
-        facts->names = array->name;
-        facts->names_path = path;
-        array->name = NULL;
-    }
-    for (int64_t i = 0; array->name && i < facts->dim; i++)
-        if (strcmp(array->name[i], facts->names[i]) != 0)
-            return complain(EXIT_BAD_INPUT,
-                            "%s: number %lld is named \"%.40s\", but \"%.40s\" in %s", path,
-                            (long long)i + 1, array->name[i], facts->names[i], facts->names_path);
-    return EXIT_FINE;
-}
-
 /* A vector of dim numbers: [dim], [dim, 1] or [1, dim]. */
 static exit_code load_vector(const char *path, model_facts *facts, gbs_array *out)
 {
@@ -194,8 +171,8 @@ exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **mod
     spec.matrix = matrix.data;
     facts->dim = spec.dim;
     facts->duplicates = matrix.duplicates;
-    if ((code = match_names(facts, files->matrix, &matrix)) != EXIT_FINE ||
-        (code = load_location(files, facts, &spec, &location)) != EXIT_FINE ||
+    take_names(facts, files->matrix, &matrix);
+    if ((code = load_location(files, facts, &spec, &location)) != EXIT_FINE ||
         (code = load_fixed(files, facts, &spec, &fixed)) != EXIT_FINE)
         goto done;
     const gbs_status status = gbs_model_create(ctx, &spec, model);

@@ -31,9 +31,11 @@ typedef struct model_facts {
     const char *names_path;
 } model_facts;
 
-/* Takes over the names that an array of dim numbers, or of rows of them, brings for the sites, or
- * refuses those that are not the names of an earlier file: every number would be in the wrong
- * place.  `path` must outlive *facts. */
+/* The matrix's names, if it has any, become the sites'.  `path` must outlive *facts. */
+void take_names(model_facts *facts, const char *path, gbs_array *array);
+
+/* The same for an array of dim numbers, or of rows of them; refuses names that are not those of an
+ * earlier file, and where there are none such as count the sites in another order. */
 exit_code match_names(model_facts *facts, const char *path, gbs_array *array);
 
 /* Reads the files, makes the model, and says on stderr what is worth knowing of them: summed

@@ -71,6 +71,8 @@ gbs_io_status gbs_array_read_input(gbs_input *input, gbs_array *out, gbs_io_erro
         return read_matrix_market(input, out, error);
     if (looks_like_text(start))
         return gbs_csv_read_input(input, out, error);
+    if (!input->bytes)
+        return gbs_io_fail(error, GBS_IO_CONTENT, input->path, "is empty");
     return gbs_io_fail(error, GBS_IO_CONTENT, input->path,
                        "is none of .npy, .npz, Matrix Market and CSV (it starts with \"%s\")",
                        start);

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,10 +41,22 @@ typedef struct reader {
     names row, column;
 } reader;
 
+/* "0,5" between semicolons, and "5;2" of "1,5;2,5" cut at its commas. */
+static int is_decimal_comma(const reader *r, const char *word)
+{
+    const char mark = r->separator == ',' ? ';' : ',';
+    const size_t before = strspn(word, "+-.0123456789eE");
+    return before > 0 && word[before] == mark &&
+           strspn(word + before + 1, "+-.0123456789eE") == strlen(word + before + 1);
+}
+
 static gbs_io_status fail_field(const reader *r, int64_t field, const char *what, const char *word)
 {
     return gbs_io_fail_line(r->error, GBS_IO_CONTENT, r->path, r->line,
-                            "field %" PRId64 ": " QUOTED " %s", field + 1, word, what);
+                            "field %" PRId64 ": " QUOTED " %s%s", field + 1, word, what,
+                            is_decimal_comma(r, word)
+                                ? "; decimal commas are not read, the decimal point is a point"
+                                : "");
 }
 
 /* Cuts the next line that is neither blank nor a comment into fields; *more is 0 at the end. */
@@ -123,9 +136,30 @@ static gbs_io_status add_name(reader *r, names *list, const char *text)
     return GBS_IO_OK;
 }
 
+/* A number with a slip in it would make a header of its line, and all its numbers would be lost. */
+static gbs_io_status check_header(const reader *r)
+{
+    int64_t number = -1, word = -1;
+    for (int64_t i = 0; i < r->fields.count; i++) {
+        const gbs_field *field = &r->fields.field[i];
+        if (is_number(field) && strchr("+-.0123456789", *field->text))
+            number = number < 0 ? i : number;
+        else if (*field->text && !is_missing(field) && (i > 0 || r->fields.count == 1))
+            word = word < 0 ? i : word;
+    }
+    if (number < 0 || word < 0)
+        return GBS_IO_OK;
+    char what[128];
+    snprintf(what, sizeof what,
+             "is not a number, but field %" PRId64
+             " is; a name that looks like a number needs quotes",
+             number + 1);
+    return fail_field(r, word, what, r->fields.field[word].text);
+}
+
 static gbs_io_status read_header(reader *r)
 {
-    gbs_io_status status = GBS_IO_OK;
+    gbs_io_status status = check_header(r);
     for (int64_t i = 0; !status && i < r->fields.count; i++)
         status = holds_numbers(&r->fields.field[i])
                      ? fail_field(r, i,

@@ -16,15 +16,32 @@
 
 static const char suffix[] = ".npy";
 
-size_t gbs_npz_file_length(const char *path)
+/* Whether the first `length` bytes of a path name a file that is there. */
+static int is_there(const char *path, size_t length)
 {
     struct stat about;
-    const char *colon = strrchr(path, ':');
-    static const char ending[] = ".npz";
-    const size_t length = colon ? (size_t)(colon - path) : 0, tail = sizeof ending - 1;
-    if (length < tail || strncmp(colon - tail, ending, tail) != 0 || stat(path, &about) == 0)
-        return strlen(path);
-    return length;
+    char *name = strndup(path, length);
+    const int found = name && stat(name, &about) == 0;
+    free(name);
+    return found;
+}
+
+/* Names of folders, files and members may all hold colons: the first ".npz:" behind which an
+ * archive ends that is there, else the first. */
+size_t gbs_npz_file_length(const char *path)
+{
+    static const char ending[] = ".npz:";
+    const size_t all = strlen(path);
+    size_t first = 0;
+    if (is_there(path, all))
+        return all;
+    for (const char *at = path; (at = strstr(at, ending)); at++) {
+        const size_t length = (size_t)(at - path) + sizeof ending - 2;
+        if (is_there(path, length))
+            return length;
+        first = first ? first : length;
+    }
+    return first ? first : all;
 }
 
 /* A member's name as NumPy gives it: without the ending .npy. */
@@ -41,6 +58,8 @@ static gbs_io_status refuse_member(zip_t *zip, const char *path, const char *wha
     char list[LIST_BYTES + 4] = "";
     const zip_int64_t count = zip_get_num_entries(zip, 0);
     size_t used = 0;
+    if (count == 0)
+        return gbs_io_fail(error, GBS_IO_CONTENT, path, "is an empty archive");
     for (zip_int64_t i = 0; i < count && used < LIST_BYTES; i++) {
         const char *name = zip_get_name(zip, (zip_uint64_t)i, 0);
         if (name)

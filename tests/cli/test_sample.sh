@@ -328,6 +328,25 @@ test_names() {
     printf 'b c,a\n1,2\n' >start.csv
     code 3 gibbsite sample -Q q.csv --init start.csv --seed 1
     says err 'start.csv: number 1 is named "b c", but "a" in q.csv'
+    # A matrix without names: such as count its sites must do so in its order.
+    for names in V2,V1 x.2,x.1 'x[1],x[0]'; do
+        printf '%s\n1,2\n' "$names" >start.csv
+        code 3 gibbsite sample -Q plain.csv --init start.csv --seed 1
+        says err "start.csv: number 1 is named \"${names%,*}\", but the matrix names no sites, so they are counted"
+    done
+    for names in V1,V2 x.1,x.2 b,a V2,W1 x0,x2; do
+        printf '%s\n1,2\n' "$names" >start.csv
+        code 0 gibbsite sample -Q plain.csv --init start.csv --seed 1 --draws 5
+    done
+    # A slip in a number is not a line of names, though one row would do as a start.
+    printf '0.5,O.3\n1,2\n' >start.csv
+    code 3 gibbsite sample -Q plain.csv --init start.csv --seed 1
+    says err 'start.csv: line 1: field 2: "O.3" is not a number, but field 1 is'
+    : >empty.csv
+    code 3 gibbsite sample -Q empty.csv --seed 1
+    says err 'empty.csv: is empty'
+    code 3 gibbsite summary empty.csv
+    says err 'empty.csv: is empty'
     printf 'a,b\n2,-1\n-1,x\n' >q.csv
     code 3 gibbsite sample -Q q.csv --seed 1
     says err 'q.csv: line 3: field 2: "x" is not a number'

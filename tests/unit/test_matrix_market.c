@@ -393,7 +393,7 @@ static void test_array(void **state)
                    "is none of .npy, .npz, Matrix Market and CSV (it starts with \"\x89HDF????\")");
     path = scratch_text("empty", "");
     assert_refused("empty", gbs_array_read(path, &array, &error), &error, GBS_IO_CONTENT,
-                   "is none of .npy, .npz, Matrix Market and CSV (it starts with \"\")");
+                   "empty: is empty");
     path = scratch_text("huge.mtx",
                         "%%MatrixMarket matrix coordinate real general\n9223372036854775807 "
                         "9223372036854775807 1\n1 1 1\n");

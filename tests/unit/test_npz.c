@@ -85,6 +85,11 @@ static void test_members(void **state)
         assert_member(path, ":Q.npy", 1);
         assert_member(path, ":mu", 2);
         assert_member(path, ":plain", 3);
+        path = make_archive("m.npz", members, 4, methods[k]);
+        assert_member(path, ":a:b", 4);
+        assert_member(path, ":a:b.npy", 4);
+        path = make_archive("x.npz:y.npz", members, 4, methods[k]); /* with no file x.npz */
+        assert_member(path, ":a:b", 4);
         path = make_archive("one.npz", members, 1, methods[k]);
         assert_member(path, "", 1);
         assert_member(path, ":Q", 1);
@@ -122,7 +127,13 @@ static void test_refused(void **state)
     snprintf(name, sizeof name, "%s:R", path);
     assert_refused("unknown member", read_and_free(name, &error), &error, GBS_IO_CONTENT,
                    "m.npz:R: there is no such member: the archive holds 3 members: Q, mu, plain");
-    path = make_archive("empty.npz", members, 1, ZIP_CM_STORE);
+    static const char end[22] = "PK\5\6"; /* what numpy.savez("empty.npz") writes: no entries */
+    path = scratch_file("empty.npz", end, sizeof end);
+    assert_refused("no members", read_and_free(path, &error), &error, GBS_IO_CONTENT,
+                   "empty.npz: is an empty archive");
+    snprintf(name, sizeof name, "%s:Q", path);
+    assert_refused("no members", read_and_free(name, &error), &error, GBS_IO_CONTENT,
+                   "empty.npz:Q: is an empty archive");
     snprintf(name, sizeof name, "%s:Q", scratch_text("text.npz", "no archive"));
     assert_refused("no archive", read_and_free(name, &error), &error, GBS_IO_CONTENT,
                    "is not a readable archive: Not a zip archive");

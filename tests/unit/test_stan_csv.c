@@ -142,7 +142,8 @@ static void test_refused(void **state)
          "ends after line 5 without a draw behind those of the warm-up", 0},
         {"# nothing\n", "has no line of column names", 0},
         {"1,2\n3,4\n", "field 1, \"1\", is not the name of a column", 1},
-        {"", "has no line of column names", 0},
+        {"\n", "has no line of column names", 0},
+        {"", "is empty", 0},
     };
     const size_t count = sizeof cases / sizeof cases[0];
     for (size_t i = 0; i < count; i++) {
