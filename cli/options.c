@@ -5,6 +5,7 @@
 #include "help.h"
 #include "options.h"
 
+#include "io/file.h"
 #include "io/npz.h"
 
 #include <ctype.h>
@@ -256,11 +257,10 @@ static const char *split_path(const char *path, char **folder)
     return slash ? slash + 1 : path;
 }
 
-bool same_place(const char *a, const char *b)
+/* Where there is no file yet: of one name in one folder. */
+static bool same_name(const char *a, const char *b)
 {
     struct stat about_a, about_b;
-    if (!stat(a, &about_a) && !stat(b, &about_b))
-        return about_a.st_dev == about_b.st_dev && about_a.st_ino == about_b.st_ino;
     char *folder_a, *folder_b;
     const char *const name_a = split_path(a, &folder_a), *const name_b = split_path(b, &folder_b);
     const bool same = folder_a && folder_b && !strcmp(name_a, name_b) &&
@@ -271,14 +271,31 @@ bool same_place(const char *a, const char *b)
     return same;
 }
 
+bool same_place(const char *a, const char *b)
+{
+    struct stat about_a, about_b;
+    if (!stat(a, &about_a) && !stat(b, &about_b))
+        return about_a.st_dev == about_b.st_dev && about_a.st_ino == about_b.st_ino;
+    char *target_a = gbs_output_target(a), *target_b = gbs_output_target(b);
+    const bool same = target_a && target_b && same_name(target_a, target_b);
+    free(target_a);
+    free(target_b);
+    return same;
+}
+
 exit_code check_output(const cli_command *command, const char *option, const char *output,
                        const char *const inputs[], size_t count)
 {
     struct stat target;
     if (!output || stat(output, &target))
         return EXIT_FINE;
-    for (size_t k = 0; k < count; k++)
-        if (inputs[k] && lies_in(inputs[k], &target))
+    for (size_t k = 0; k < count; k++) {
+        if (!inputs[k] || !lies_in(inputs[k], &target))
+            continue;
+        if (!strcmp(inputs[k], output))
             return usage_error(command, "%s: '%s' is an input of this run", option, output);
+        return usage_error(command, "%s: '%s' is an input of this run, '%s'", option, output,
+                           inputs[k]);
+    }
     return EXIT_FINE;
 }

@@ -158,6 +158,18 @@ static exit_code judge(gbs_io_status status, const gbs_io_error *error)
     return EXIT_FINE;
 }
 
+/* What will not fit is told before the run, not only when the disk is full; a warning alone, since
+ * room may yet be made, and some file systems compress. */
+static void say_room(const char *path, const gbs_results_spec *spec,
+                     const gbs_results_writer *writer)
+{
+    const double needed = gbs_results_bytes(spec), room = (double)gbs_results_free_bytes(writer);
+    const double unit = needed < 1e9 ? 1e6 : 1e9;
+    if (room >= 0 && needed > room)
+        say("warning: %s: about %.3g %s will be written, but its file system has %.3g %s left",
+            path, needed / unit, unit == 1e6 ? "MB" : "GB", room / unit, unit == 1e6 ? "MB" : "GB");
+}
+
 static exit_code open_writer(const sample_run *run, const sample_record *record,
                              gbs_results_writer **writer)
 {
@@ -167,6 +179,8 @@ static exit_code open_writer(const sample_run *run, const sample_record *record,
     exit_code code = describe_file(run, record, &diagonal, &spec);
     if (code == EXIT_FINE)
         code = judge(gbs_results_create(run->plan->output, &spec, writer, &error), &error);
+    if (code == EXIT_FINE)
+        say_room(run->plan->output, &spec, *writer);
     free(diagonal);
     return code;
 }

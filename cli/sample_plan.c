@@ -175,7 +175,8 @@ static exit_code check_output_file(const cli_command *command, const sample_plan
                                    const char *output, const char *const inputs[], size_t count)
 {
     if (output && plan->checkpoint && same_place(output, plan->checkpoint))
-        return usage_error(command, "--checkpoint: '%s' is a file of -o", plan->checkpoint);
+        return usage_error(command, "--checkpoint: '%s' is a file of -o, '%s'", plan->checkpoint,
+                           output);
     return check_output(command, "-o", output, inputs, count);
 }
 

@@ -2,7 +2,6 @@
  * of a complete, synced temporary (POSIX rename is atomic on one file system, which is why the
  * temporary lies in the target's own directory). */
 #define _POSIX_C_SOURCE 200809L
-#define _XOPEN_SOURCE 700 /* realpath */
 
 #include "io/file.h"
 
@@ -13,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* Reads a stream of unknown length to its end. */
@@ -135,16 +135,37 @@ gbs_io_status gbs_input_text(gbs_input *input, char **text, gbs_io_error *error)
     return GBS_IO_OK;
 }
 
-/* The name to write under: the path itself, or what a symbolic link points to, so that the
- * rename replaces the file and not the link.  NULL with errno set on failure. */
-static char *final_name(const char *path)
+/* What a symbolic link says, seen from the folder the link lies in; NULL with errno set. */
+static char *follow_link(const char *path)
 {
+    char to[PATH_MAX];
+    const ssize_t length = readlink(path, to, sizeof to - 1);
+    if (length < 0)
+        return NULL;
+    to[length] = 0;
+    const char *const slash = *to == '/' ? NULL : strrchr(path, '/');
+    const size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
+    char *name = malloc(folder + (size_t)length + 1);
+    if (!name)
+        return NULL;
+    memcpy(name, path, folder);
+    memcpy(name + folder, to, (size_t)length + 1);
+    return name;
+}
+
+char *gbs_output_target(const char *path)
+{
+    enum { MOST_LINKS = 40 }; /* as the kernel follows */
     struct stat about;
-    if (lstat(path, &about) == 0 && S_ISLNK(about.st_mode))
-        return realpath(path, NULL);
-    size_t bytes = strlen(path) + 1;
-    char *copy = malloc(bytes);
-    return copy ? memcpy(copy, path, bytes) : NULL;
+    char *name = strdup(path);
+    for (int k = 0; name && lstat(name, &about) == 0 && S_ISLNK(about.st_mode); k++) {
+        char *next = k < MOST_LINKS ? follow_link(name) : NULL;
+        const int saved = k < MOST_LINKS ? errno : ELOOP;
+        free(name);
+        name = next;
+        errno = saved;
+    }
+    return name;
 }
 
 /* "DIRECTORY/.gibbsite-PROCESS-NUMBER": short, so that the target's name may be as long as the file
@@ -167,7 +188,7 @@ static gbs_io_status choose_target(gbs_output *output, const char *path, gbs_io_
     *output = (gbs_output){0};
     if (!*path)
         return gbs_io_fail(error, GBS_IO_WRITE, "output", "the file name is empty");
-    output->path = final_name(path);
+    output->path = gbs_output_target(path);
     if (!output->path)
         return gbs_io_fail(error, GBS_IO_WRITE, path, "cannot be written: %s", strerror(errno));
     struct stat about;
@@ -249,6 +270,16 @@ int gbs_output_read_at(const gbs_output *output, void *to, size_t bytes, int64_t
         bytes -= (size_t)got;
     }
     return 0;
+}
+
+int64_t gbs_output_free_bytes(const gbs_output *output)
+{
+    struct statvfs about;
+    int64_t bytes;
+    if (fstatvfs(fileno(output->stream), &about) != 0 || about.f_frsize == 0 ||
+        __builtin_mul_overflow(about.f_bavail, about.f_frsize, &bytes))
+        return -1;
+    return bytes;
 }
 
 /* A directory that cannot be opened or synced (some file systems refuse) does not undo a

@@ -54,12 +54,21 @@ typedef struct gbs_output {
     FILE *stream;    /* the temporary, open for reading and writing */
 } gbs_output;
 
+/* The name that a file written to `path` appears under: symbolic links are followed, also one to a
+ * file that is not there yet, so that a rename replaces the file and not the link.
+ * Owns: the result is the caller's, ended by free(); NULL with errno set on failure. */
+char *gbs_output_target(const char *path);
+
 /* Starts an output file: creates the temporary and opens `stream` on it.  A symbolic link is
  * followed; a final name that exists and is not a regular file is refused.  An existing file's
  * permissions are kept, a new one follows the umask.
  * Owns: *output is ended by exactly one of gbs_output_commit and gbs_output_abandon.
  * Fails: WRITE, MEMORY; nothing has then been left behind. */
 gbs_io_status gbs_output_open(gbs_output *output, const char *path, gbs_io_error *error);
+
+/* How many bytes the file system of the temporary still takes from this user; -1 where it does not
+ * say. */
+int64_t gbs_output_free_bytes(const gbs_output *output);
 
 /* Writes all of `bytes` at `offset` of the temporary, past the stream's buffer.  Returns 0, or
  * -1 with errno set. */

@@ -96,6 +96,23 @@ gbs_io_status gbs_results_create(const char *path, const gbs_results_spec *spec,
     return status;
 }
 
+double gbs_results_bytes(const gbs_results_spec *spec)
+{
+    const double number = spec->format == GBS_RESULTS_CSV ? 20 : spec->type == GBS_F32 ? 4 : 8;
+    const double lp = spec->format == GBS_RESULTS_CSV   ? 20
+                      : spec->format == GBS_RESULTS_NPY ? 0
+                                                        : 8;
+    const double chains = (double)spec->chains, dim = (double)spec->dim;
+    if (spec->moments_only)
+        return chains * dim * 2 * 8;
+    return chains * ((double)spec->warmup_draws + (double)spec->draws) * (dim * number + lp);
+}
+
+int64_t gbs_results_free_bytes(const gbs_results_writer *writer)
+{
+    return gbs_output_free_bytes(&writer->output);
+}
+
 static gbs_io_status write_draws(gbs_results_writer *writer, int warmup, int64_t first, int64_t n,
                                  const void *x, const double *lp, gbs_io_error *error)
 {
@@ -248,6 +265,8 @@ static gbs_io_status open_format(gbs_input *input, gbs_results_reader **out, gbs
     gbs_io_status status = gbs_input_read(input, 0, start, known, error);
     if (status)
         return status;
+    if (!input->bytes)
+        return gbs_io_fail(error, GBS_IO_CONTENT, input->path, "is empty");
     if (memcmp(start, GBS_NPY_MAGIC, GBS_NPY_MAGIC_BYTES) == 0)
         return gbs_npy_results_open(input, out, error);
     if (memcmp(start, "CDF", 3) == 0)

@@ -102,6 +102,13 @@ typedef struct gbs_results_writer gbs_results_writer;
 gbs_io_status gbs_results_create(const char *path, const gbs_results_spec *spec,
                                  gbs_results_writer **out, gbs_io_error *error);
 
+/* About how many bytes a file of this spec will have: netCDF's own are left out, and a number of
+ * CSV has 20. */
+double gbs_results_bytes(const gbs_results_spec *spec);
+
+/* How many bytes the writer's file system still takes; -1 where it does not say. */
+int64_t gbs_results_free_bytes(const gbs_results_writer *writer);
+
 /* Appends draws first .. first + n - 1 of every chain; `first` must be the number of draws
  * written so far, and first + n at most `draws`.  Give every block but the last the same n: the
  * first one decides how netCDF lays the file out.

@@ -218,4 +218,29 @@ test_refused_options() {
     absent x.npy
 }
 
+# A link is followed, to a file that is there or not, and is no other place than the one it leads to.
+test_links() {
+    model
+    mkdir there
+    ln -s there/ck link
+    code 0 gibbsite sample -Q q.mtx --seed 7 --chains 1 --draws 4 --checkpoint link -o a.npy
+    [ -L link ] && [ -f there/ck ] || fail "the link was not followed: $(ls -l . there)"
+    code 0 gibbsite sample -Q q.mtx --resume link --checkpoint link --draws 4 -o b.npy
+    [ -L link ] || fail "the link was replaced"
+    code 0 gibbsite sample -Q q.mtx --seed 7 --chains 1 --draws 8 -o whole.npy
+    for part in a b; do rows $part.npy; done >parts.txt
+    rows whole.npy >whole.txt
+    same parts.txt whole.txt
+    ln -s x.npy new
+    for made in "" "there is one now"; do
+        [ -z "$made" ] || echo older >x.npy
+        code 2 gibbsite sample -Q q.mtx --draws 5 --checkpoint new -o x.npy
+        says err "--checkpoint: 'new' is a file of -o, 'x.npy'"
+        code 2 gibbsite sample -Q q.mtx --draws 5 --checkpoint x.npy -o new --format npy
+        says err "--checkpoint: 'x.npy' is a file of -o, 'new'"
+    done
+    code 2 gibbsite sample -Q q.mtx --resume link --draws 5 -o there/ck --format npy
+    says err "-o: 'there/ck' is an input of this run, 'link'"
+}
+
 run_tests

@@ -117,6 +117,21 @@ test_unwritable_folder() {
     [ -z "$(ls -A locked)" ] || fail "left behind: $(ls -A locked)"
 }
 
+# More than the disk takes is said before the run.
+test_no_room() {
+    model
+    [ "$(df -Pk . | awk 'NR == 2 { print $4 }')" -lt 3700000000 ] || skip "this disk has room for 3.84 TB"
+    for case in "x.npy 3.84e+03" "x.nc 3.9e+03" "x.csv 9.76e+03"; do
+        # shellcheck disable=SC2086
+        set -- $case
+        code 5 timeout --preserve-status -s INT 1 "$program" sample -Q q.mtx --seed 1 --chains 8 --warmup 0 \
+            --draws 1000000000 --quiet -o $1
+        says err "warning: $1: about $2 GB will be written, but its file system has"
+        code 0 gibbsite sample -Q q.mtx --seed 1 --draws 10 -o $1
+        says_not err warning
+    done
+}
+
 # A file system of 300 kB for 1.9 MB of draws.
 test_full_disk() {
     model
@@ -128,6 +143,8 @@ test_full_disk() {
         for file in small/x.nc small/x.npy small/x.csv; do
             code 4 gibbsite sample -Q q.mtx --seed 1 -o $file
             says err "${file%.*}"
+            says err "warning: $file: about "
+            says err " MB will be written, but its file system has 0."
             says err "No space left on device"
             [ -z "$(ls -A small)" ] || fail "left behind: $(ls -A small)"
             echo "  $file: $(cat err | tail -n 1)"

@@ -196,12 +196,16 @@ static void test_places(void **state)
                    "is not a regular file");
     assert_refused("no name", gbs_output_open(&output, "", &error), &error, GBS_IO_WRITE,
                    "the file name is empty");
-    assert_int_equal(symlink("nowhere", scratch_path("dangling")), 0);
-    assert_refused("dangling", gbs_output_open(&output, scratch_path("dangling"), &error), &error,
-                   GBS_IO_WRITE, "cannot be written: No such file");
+    assert_int_equal(symlink("none/x", scratch_path("astray")), 0);
+    assert_refused("a link into no directory",
+                   gbs_output_open(&output, scratch_path("astray"), &error), &error, GBS_IO_WRITE,
+                   "astray: cannot be created: No such file or directory");
+    assert_int_equal(symlink("loop", scratch_path("loop")), 0);
+    assert_refused("a loop", gbs_output_open(&output, scratch_path("loop"), &error), &error,
+                   GBS_IO_WRITE, "loop: cannot be written: Too many levels of symbolic links");
     scratch_entries(1);
     gbs_output_abandon(&output);
-    print_message("missing directories, devices and dangling links are refused\n");
+    print_message("missing directories, devices and links that lead to no place are refused\n");
 }
 
 static mode_t mode_of(const char *path)
@@ -240,7 +244,12 @@ static void test_permissions(void **state)
     put(scratch_path("link"));
     assert_true(S_ISLNK(mode_of(scratch_path("link"))));
     assert_true(S_ISREG(mode_of(scratch_path("target"))));
-    assert_count("files", scratch_entries(1), 3);
+    remove(scratch_path("target")); /* a link to what is not there yet makes it */
+    assert_int_equal(symlink(scratch_path("link"), scratch_path("link to link")), 0);
+    put(scratch_path("link to link"));
+    assert_true(S_ISLNK(mode_of(scratch_path("link"))));
+    assert_true(S_ISREG(mode_of(scratch_path("target"))));
+    assert_count("files", scratch_entries(1), 4);
     print_message("permissions are kept or follow the umask, links stay links\n");
 }
 
