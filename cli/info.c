@@ -10,7 +10,8 @@
 
 typedef struct facts {
     model_files files;
-    int64_t dim, nonzeros, duplicates;
+    int64_t dim, fixed;           /* sites, and those that --fix holds */
+    int64_t nonzeros, duplicates; /* nonzeros among the free sites */
     gbs_spectrum spectrum;
     double omega;
     double tau;  /* (2/w - 1) tau_max; NAN if beyond double's range, as in the spectrum */
@@ -22,11 +23,17 @@ typedef struct facts {
  * rounded from what the kernels do per site. */
 enum { NORMAL_COST = 20, DIVISION_COST = 4 };
 
-/* Work per effective draw of the slowest linear function.  A sweep is one pass over the dense
- * matrix, an exact draw one triangular solve; the factorisation is made with the model anyway. */
+static int64_t free_sites(const facts *f)
+{
+    return f->dim - f->fixed;
+}
+
+/* Work per effective draw of the slowest linear function, over the free sites.  A sweep is one pass
+ * over the dense matrix, an exact draw one triangular solve; the factorisation is made with the
+ * model anyway. */
 static void weigh(facts *f)
 {
-    const double n = (double)f->dim;
+    const double n = (double)free_sites(f);
     f->gibbs_cost = (f->tau < 1 ? 1 : f->tau) * (n * (n - 1) + (double)NORMAL_COST * n);
     f->exact_cost = n * (n - 1) / 2 + (double)(NORMAL_COST + DIVISION_COST) * n;
 }
@@ -49,6 +56,27 @@ static void keep_in_range(gbs_spectrum *s)
             *figures[k] = NAN;
 }
 
+/* Of the law that is left: nothing couples a fixed site, whose diagonal entry stays in the matrix.
+ */
+static void count_sites(facts *f, const gbs_model *model)
+{
+    const double *q = gbs_model_precision(model), *fixed = gbs_model_fixed(model);
+    for (int64_t k = 0; k < f->dim * f->dim; k++)
+        f->nonzeros += q[k] != 0;
+    for (int64_t i = 0; fixed && i < f->dim; i++)
+        f->fixed += !isnan(fixed[i]);
+    f->nonzeros -= f->fixed;
+}
+
+/* Of no free site there is nothing to say. */
+static void leave_blank(facts *f)
+{
+    gbs_spectrum *s = &f->spectrum;
+    s->eigenvalue_min = s->eigenvalue_max = s->condition = s->tau_max = s->f32_covariance_error =
+        NAN;
+    f->tau = f->rate = f->gibbs_cost = f->exact_cost = NAN;
+}
+
 static exit_code gather(gbs_context *ctx, facts *f, bool rate_always)
 {
     gbs_model *model = NULL;
@@ -59,9 +87,7 @@ static exit_code gather(gbs_context *ctx, facts *f, bool rate_always)
     if (code != EXIT_FINE)
         return code;
     f->dim = gbs_model_dim(model);
-    const double *q = gbs_model_precision(model);
-    for (int64_t k = 0; k < f->dim * f->dim; k++)
-        f->nonzeros += q[k] != 0;
+    count_sites(f, model);
     const gbs_status status = gbs_model_spectrum(ctx, model, &f->spectrum);
     if (status != GBS_OK)
         code = complain_status(ctx, status);
@@ -69,8 +95,10 @@ static exit_code gather(gbs_context *ctx, facts *f, bool rate_always)
     f->tau = (2 / f->omega - 1) * f->spectrum.tau_max;
     f->rate = NAN;
     if (code == EXIT_FINE && (f->dim <= RATE_LARGEST || rate_always))
-        code = gibbs_rate(q, f->dim, f->omega, &f->rate);
+        code = gibbs_rate(gbs_model_precision(model), f->dim, f->omega, &f->rate);
     weigh(f);
+    if (!free_sites(f))
+        leave_blank(f);
     gbs_model_release(model);
     return code;
 }
@@ -135,11 +163,18 @@ static void print_verdicts(const facts *f)
 
 static void print_facts(const facts *f)
 {
-    const double n = (double)f->dim;
+    const double n = (double)free_sites(f);
     printf("matrix        %s (%s)\n", f->files.matrix,
            f->files.covariance ? "covariance" : "precision");
-    printf("size          %lld x %lld, precision with %lld nonzeros (%.3g %%)\n", (long long)f->dim,
-           (long long)f->dim, (long long)f->nonzeros, 100 * (double)f->nonzeros / (n * n));
+    printf("size          %lld x %lld, ", (long long)f->dim, (long long)f->dim);
+    if (!free_sites(f)) {
+        puts("all sites fixed: nothing is left to sample");
+        return;
+    }
+    if (f->fixed)
+        printf("%lld sites fixed, ", (long long)f->fixed);
+    printf("precision%s with %lld nonzeros (%.3g %%)\n", f->fixed ? " of the others" : "", (long long)f->nonzeros,
+           100 * (double)f->nonzeros / (n * n));
     print_spectrum(&f->spectrum);
     if (isnan(f->tau))
         fputs("tau_max       " OUT_OF_RANGE, stdout);
@@ -162,18 +197,19 @@ static json_t *facts_json(const facts *f)
             : json_pack("{s:o, s:I, s:I}", "value", json_number(s->asymmetry), "row",
                         (json_int_t)s->asymmetry_row, "column", (json_int_t)s->asymmetry_column);
     return json_pack(
-        "{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
+        "{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
         " s:{s:o, s:s}, s:{s:o, s:o}, s:s?}",
         "gibbsite", gbs_version(), "verb", "info", "matrix", json_text(f->files.matrix), "kind",
-        f->files.covariance ? "covariance" : "precision", "size", (json_int_t)f->dim, "nonzeros",
-        (json_int_t)f->nonzeros, "duplicates", (json_int_t)f->duplicates, "asymmetry", asymmetry,
-        "eigenvalue_min", json_number(s->eigenvalue_min), "eigenvalue_max",
-        json_number(s->eigenvalue_max), "condition", json_number(s->condition), "omega",
-        json_number(f->omega), "tau_max", json_number(f->tau), "gibbs_rate", json_number(f->rate),
-        "sweeps_to_forget", known ? json_number(1 / (1 - f->rate)) : json_null(), "f32",
-        "covariance_error", json_number(s->f32_covariance_error), "verdict",
-        f32_words[f32_judge(s)], "cost_per_effective_draw", "gibbs", json_number(f->gibbs_cost),
-        "exact", json_number(f->exact_cost), "advice", advice(f));
+        f->files.covariance ? "covariance" : "precision", "size", (json_int_t)f->dim, "fixed",
+        (json_int_t)f->fixed, "nonzeros", (json_int_t)f->nonzeros, "duplicates",
+        (json_int_t)f->duplicates, "asymmetry", asymmetry, "eigenvalue_min",
+        json_number(s->eigenvalue_min), "eigenvalue_max", json_number(s->eigenvalue_max),
+        "condition", json_number(s->condition), "omega", json_number(f->omega), "tau_max",
+        json_number(f->tau), "gibbs_rate", json_number(f->rate), "sweeps_to_forget",
+        known ? json_number(1 / (1 - f->rate)) : json_null(), "f32", "covariance_error",
+        json_number(s->f32_covariance_error), "verdict", f32_words[f32_judge(s)],
+        "cost_per_effective_draw", "gibbs", json_number(f->gibbs_cost), "exact",
+        json_number(f->exact_cost), "advice", advice(f));
 }
 
 exit_code verb_info(int argc, char **argv)

@@ -124,6 +124,14 @@ void report_free(report *r)
     *r = (report){0};
 }
 
+bool report_trace_overflows(const report *r)
+{
+    bool finite = true;
+    for (int64_t k = 0; k < r->source->variables; k++)
+        finite = finite && !(r->rows[k].s.notes & GBS_NOTE_NOT_FINITE);
+    return finite && !isfinite(r->trace_mean);
+}
+
 /* Written so that NaN fails. */
 bool report_outside(const gbs_summary *s, const report_limits *limits)
 {

@@ -45,6 +45,9 @@ exit_code report_from_moments(report *r, const draw_source *source, const double
                               const double *m2, int64_t superchains);
 void report_free(report *r);
 
+/* Whether the trace is undefined though every draw is finite. */
+bool report_trace_overflows(const report *r);
+
 void report_print(const report *r);
 void report_print_check(const report *r, const report_limits *limits);
 

@@ -62,6 +62,31 @@ static double nested_rhat(const column *v, int64_t superchains, double *work)
     return sqrt(1 + between / within);
 }
 
+/* What the moments of a variable show without its draws: chains that never moved. */
+static void note(const column *v, gbs_summary *s)
+{
+    int64_t still = 0, last = -1, apart = 0;
+    for (int64_t c = 0; c < v->chains; c++) {
+        const double mean = v->mean[c * v->stride];
+        s->not_finite += !isfinite(mean);
+        apart += mean != v->mean[0];
+        if (v->m2[c * v->stride] == 0) {
+            still++;
+            last = c;
+        }
+    }
+    if (s->not_finite)
+        s->notes |= GBS_NOTE_NOT_FINITE;
+    else if (v->draws < 2 || !still)
+        return;
+    else if (still == v->chains)
+        s->notes |= apart ? GBS_NOTE_CHAINS_CONSTANT : GBS_NOTE_CONSTANT;
+    else {
+        s->notes |= GBS_NOTE_CHAIN_CONSTANT;
+        s->noted_chain = last;
+    }
+}
+
 static void describe(const column *v, int64_t superchains, double *work, report_row *row,
                      double *trace)
 {
@@ -76,6 +101,7 @@ static void describe(const column *v, int64_t superchains, double *work, report_
                        .ess_tail = NAN,
                        .rhat = NAN,
                        .noted_chain = -1};
+    note(v, s);
     pool(v, &s->mean, &m2);
     moments_of(v->mean, v->stride, v->chains, &mean, &spread);
     s->sd = n > 1 ? sqrt(m2 / (n - 1)) : NAN;

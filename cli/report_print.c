@@ -109,6 +109,8 @@ static void print_warnings(const report *r)
                     break;
                 }
     }
+    if (report_trace_overflows(r))
+        puts("warning: the trace is beyond double's range: squares of the draws overflow");
     if (r->source->chains == 1 && r->moments)
         puts("note: one chain and no draws, so nothing tells whether it has converged");
     else if (r->source->chains == 1)

@@ -122,6 +122,24 @@ static exit_code summarise_moments(const cli_command *command, const char *path,
     return code;
 }
 
+/* Moments are summarised one run at a time. */
+static exit_code refuse_moments(const cli_command *command, const char *const *paths, size_t count)
+{
+    exit_code code = EXIT_FINE;
+    for (size_t f = 0; code == EXIT_FINE && f < count; f++) {
+        gbs_moments_file file;
+        gbs_io_error error;
+        int is_one;
+        if (gbs_moments_file_read(paths[f], &is_one, &file, &error) == GBS_IO_OK && is_one)
+            code = usage_error(command,
+                               "%s holds the moments of a run, not its draws: such a file is "
+                               "summarised by itself",
+                               paths[f]);
+        gbs_moments_file_free(&file);
+    }
+    return code;
+}
+
 static exit_code run(int argc, char **argv, const char **paths)
 {
     size_t count = 0;
@@ -173,7 +191,9 @@ static exit_code run(int argc, char **argv, const char **paths)
     bool moments = false;
     if (count == 1)
         code = summarise_moments(&command, paths[0], &moments, superchains, check, json);
-    if (moments)
+    else
+        code = refuse_moments(&command, paths, count);
+    if (moments || code != EXIT_FINE)
         return code;
     draw_files files;
     code = draw_files_open(&files, paths, (int64_t)count);

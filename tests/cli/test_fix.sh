@@ -82,6 +82,29 @@ test_info_of_the_rest() {
     code 0 gibbsite info -Q q.csv --fix at.mtx
     says out "eigenvalues   1 ... 3 of the precision"
     says out "tau_max       2 sweeps"
+    # What is counted is theirs too: 3 sites, (3 x 2 + 20 x 3) tau_max and 3 x 2 / 2 + 24 x 3.
+    says out "size          4 x 4, 1 sites fixed, precision of the others with 5 nonzeros (55.6 %)"
+    says out "multiply-adds per effective draw 132 by gibbs, 75 by exact"
+    code 0 gibbsite info -Q q.csv --fix at.mtx --json
+    [ "$(json out fixed)" = 1 ] && [ "$(json out nonzeros)" = 5 ] || fail "fixed and nonzeros: $(cat out)"
+}
+
+# Nothing is left to sample: said by info, and of draws and moments alike that nothing moves.
+test_all_fixed() {
+    code 0 gibbsite make ar1 -n 3 --phi 0.5 -o q.mtx
+    vector at.mtx 1 2 3
+    code 0 gibbsite info -Q q.mtx --fix at.mtx
+    says out "size          3 x 3, all sites fixed: nothing is left to sample"
+    says_not out tau_max
+    code 0 gibbsite info -Q q.mtx --fix at.mtx --json
+    for key in eigenvalue_min tau_max gibbs_rate gibbs advice; do
+        [ "$(json out $key)" = null ] || fail "$key: expected null, got $(json out $key)"
+    done
+    for options in "" "--moments-only" "--moments-only --dtype f32"; do
+        # shellcheck disable=SC2086
+        code 0 gibbsite sample -Q q.mtx --fix at.mtx --seed 1 $options
+        says out "warning: all draws are equal, R-hat and ESS are undefined: x[0], x[1], x[2]"
+    done
 }
 
 test_refused() {

@@ -116,6 +116,12 @@ test_refused() {
     code 0 gibbsite sample -Q q.mtx --seed 1 --draws 5 --moments-only -o m.nc
     code 2 gibbsite summary m.nc --check
     says err "--check needs draws, and m.nc holds moments only"
+    code 0 gibbsite sample -Q q.mtx --seed 1 --draws 5 -o d.nc
+    for files in "m.nc m.nc" "d.nc m.nc"; do
+        # shellcheck disable=SC2086
+        code 2 gibbsite summary $files
+        says err "m.nc holds the moments of a run, not its draws: such a file is summarised by itself"
+    done
     code 2 gibbsite summary m.nc --superchains 3
     says err "--superchains: 4 chains cannot be split into 3"
     head -c 2000 m.nc >short.nc

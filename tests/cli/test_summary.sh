@@ -106,6 +106,18 @@ test_not_finite() {
     says out '"not_finite": 2'
 }
 
+# Squares of 1e200 are beyond a double: the figures stand, the trace does not, and it is said why.
+test_trace_overflows() {
+    scatter 200 1 | sed 's/^3ff/697/' | npy "2, 100, 1" x.npy # 2^664 times 1.xx
+    code 0 gibbsite summary x.npy
+    says out "trace: mean -, mcse -"
+    says out "warning: the trace is beyond double's range: squares of the draws overflow"
+    says_not out "NaN or infinite"
+    scatter 200 1 | npy "2, 100, 1" x.npy
+    code 0 gibbsite summary x.npy
+    says_not out "beyond double's range"
+}
+
 # C56: copies of one chain are told from good mixing.
 test_chains_identical() {
     { scatter 100 5 && scatter 100 6 && scatter 100 5; } | npy "3, 100, 1" x.npy
