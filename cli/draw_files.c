@@ -107,6 +107,56 @@ static exit_code check_alike(const draw_files *files, int64_t f)
     return EXIT_FINE;
 }
 
+/* What a file says of the run it comes from; "" where it says nothing. */
+typedef struct origin {
+    char model[24], run[24], seed[24], chains[24];
+} origin;
+
+static void read_word(gbs_results_reader *reader, const char *name, char word[24])
+{
+    gbs_attribute a;
+    word[0] = 0;
+    if (!gbs_results_attribute(reader, NULL, name, &a))
+        return;
+    if (a.kind == GBS_ATTRIBUTE_TEXT)
+        snprintf(word, 24, "%s", a.value.text);
+    else if (a.kind == GBS_ATTRIBUTE_UINT64)
+        snprintf(word, 24, "%" PRIu64, a.value.uint64);
+    else if (a.kind == GBS_ATTRIBUTE_INT64)
+        snprintf(word, 24, "%" PRId64, a.value.int64);
+}
+
+static origin read_origin(gbs_results_reader *reader)
+{
+    origin o;
+    read_word(reader, "model_hash", o.model);
+    read_word(reader, "run_id", o.run);
+    read_word(reader, "seed", o.seed);
+    read_word(reader, "chains", o.chains);
+    return o;
+}
+
+/* A pattern as st_*.csv also takes what an earlier run with more chains has left.  Of another model
+ * its draws have no place here; of the same one they are welcome if they are meant. */
+static exit_code check_origin(const draw_files *files, int64_t f)
+{
+    const char *const path = files->path[f], *const first = files->path[0];
+    const origin its = read_origin(files->reader[f]), there = read_origin(files->reader[0]);
+    if (*its.model && *there.model && strcmp(its.model, there.model))
+        return complain(EXIT_BAD_INPUT,
+                        "%s: is of another model than %s (hash %s, there %s): left by an earlier "
+                        "run?",
+                        path, first, its.model, there.model);
+    if (*its.run && *there.run && strcmp(its.run, there.run))
+        say("warning: %s: is of another run than %s (seed %s, %s chains; there seed %s, %s chains)",
+            path, first, its.seed, its.chains, there.seed, there.chains);
+    else if (!*its.run != !*there.run && gbs_results_reader_format(files->reader[f]) ==
+                                             gbs_results_reader_format(files->reader[0]))
+        say("warning: %s: does not say of which run it is, as %s does", *its.run ? first : path,
+            *its.run ? path : first);
+    return EXIT_FINE;
+}
+
 /* A run that was stopped leaves fewer draws than it announced: worth knowing, no reason to stop. */
 static void say_missing(gbs_results_reader *reader, const char *path)
 {
@@ -162,7 +212,9 @@ exit_code draw_files_open(draw_files *files, const char *const *path, int64_t co
         }
         files->source.chains += gbs_results_chains(files->reader[f]);
         say_missing(files->reader[f], path[f]);
-        const exit_code code = check_alike(files, f);
+        exit_code code = check_origin(files, f);
+        if (code == EXIT_FINE)
+            code = check_alike(files, f);
         if (code != EXIT_FINE)
             return code;
     }

@@ -170,6 +170,27 @@ static void say_room(const char *path, const gbs_results_spec *spec,
             path, needed / unit, unit == 1e6 ? "MB" : "GB", room / unit, unit == 1e6 ? "MB" : "GB");
 }
 
+/* Files that an earlier run with more chains has left: FILE_5.csv beside four of this run's. */
+static void say_older(const sample_plan *plan)
+{
+    const int64_t first = plan->chains == 1 ? 0 : plan->chains;
+    int64_t count = 0;
+    char *name = NULL;
+    if (plan->format != GBS_RESULTS_CSV)
+        return;
+    do {
+        free(name);
+        name = gbs_stan_csv_chain_path(plan->output, INT64_MAX, first + count);
+    } while (name && gbs_input_is_file(name) && ++count);
+    free(name);
+    name = count ? gbs_stan_csv_chain_path(plan->output, INT64_MAX, first) : NULL;
+    if (name)
+        say("warning: %s%s: left by an earlier run; a pattern of names takes it for one of this "
+            "run's",
+            name, count > 1 ? " and those that follow it" : "");
+    free(name);
+}
+
 static exit_code open_writer(const sample_run *run, const sample_record *record,
                              gbs_results_writer **writer)
 {
@@ -179,8 +200,10 @@ static exit_code open_writer(const sample_run *run, const sample_record *record,
     exit_code code = describe_file(run, record, &diagonal, &spec);
     if (code == EXIT_FINE)
         code = judge(gbs_results_create(run->plan->output, &spec, writer, &error), &error);
-    if (code == EXIT_FINE)
+    if (code == EXIT_FINE) {
         say_room(run->plan->output, &spec, *writer);
+        say_older(run->plan);
+    }
     free(diagonal);
     return code;
 }

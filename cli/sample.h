@@ -37,7 +37,8 @@ typedef struct sample_plan {
     void *resume_bytes;
     size_t resume_size;
     int64_t first_sweep, first_draw;
-    char card[32]; /* room for `stream` where it comes from the checkpoint */
+    int64_t from_sweep; /* where the checkpoint must stand, if --from-sweep is given */
+    char card[32];      /* room for `stream` where it comes from the checkpoint */
 } sample_plan;
 
 /* Fills the plan from the command line; false if there is nothing more to do than to leave with
@@ -99,8 +100,9 @@ exit_code checkpoint_restore(sample_run *run);
 typedef struct sample_record {
     char *options; /* the explicit options that reproduce the run */
     unsigned char state[GBS_TORCH_CPU_STATE_BYTES];
-    size_t state_bytes; /* 0 for streams without a state */
-    gbs_attribute attributes[16];
+    size_t state_bytes;              /* 0 for streams without a state */
+    char model_hash[17], run_id[17]; /* of the model, and of all that the draws depend on */
+    gbs_attribute attributes[24];
     int64_t attribute_count;
 } sample_record;
 

@@ -218,6 +218,8 @@ static exit_code check_checkpoint(const cli_command *command, const sample_plan 
 {
     if (option_given(command, "--every") && !plan->checkpoint)
         return usage_error(command, "--every is that of --checkpoint, which is not given");
+    if (option_given(command, "--from-sweep") && !plan->resume)
+        return usage_error(command, "--from-sweep is that of --resume, which is not given");
     if (plan->keep_partial && !plan->output)
         return usage_error(command, "--keep-partial keeps the file of -o, which is not given");
     return EXIT_FINE;
@@ -347,6 +349,9 @@ bool plan_parse(int argc, char **argv, sample_plan *p, exit_code *code)
          "go on from a checkpoint: --draws further ones, without\n"
          "warm-up again; the run's options come from it",
          &p->resume, OPTION_TEXT, .required = false},
+        {"--from-sweep", "N",
+         "refuse a checkpoint of --resume that stands elsewhere\nthan behind N sweeps",
+         &p->from_sweep, OPTION_COUNT, .least = 0, .most = MOST_SWEEPS},
         {"--keep-partial", NULL, "if interrupted, leave a complete file of the draws so far",
          &p->keep_partial, OPTION_FLAG, .required = false},
         {"--quiet", NULL, "no notices and no progress line", &p->quiet, OPTION_FLAG,

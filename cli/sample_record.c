@@ -66,6 +66,8 @@ static void put_options(FILE *to, const sample_plan *plan)
     if (plan->stream_kind == GBS_STREAM_TORCH_CUDA && plan->backend == GBS_BACKEND_CUDA)
         put_word(to, "--backend", "cuda"); /* torch's own bits; the CPU comes within 5e-6 */
     put_word(to, "--resume", plan->resume);
+    if (plan->resume) /* a checkpoint moves on; these options then say so */
+        fprintf(to, " --from-sweep %" PRId64, plan->first_sweep);
     if (plan->save_warmup)
         fputs(" --save-warmup", to);
     if (plan->moments_only)
@@ -75,6 +77,23 @@ static void put_options(FILE *to, const sample_plan *plan)
 static void add(sample_record *record, gbs_attribute attribute)
 {
     record->attributes[record->attribute_count++] = attribute;
+}
+
+/* FNV-1a (Fowler, Noll, Vo), from a start of one's own. */
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* Files of one run carry one run_id; another model, seed or option makes another. */
+static void identify(sample_record *record, const sample_run *run)
+{
+    const uint64_t model = gbs_model_hash(run->model);
+    snprintf(record->model_hash, sizeof record->model_hash, "%016" PRIx64, model);
+    snprintf(record->run_id, sizeof record->run_id, "%016" PRIx64,
+             hash_text(model, record->options));
 }
 
 exit_code record_make(sample_record *record, const sample_run *run)
@@ -91,6 +110,10 @@ exit_code record_make(sample_record *record, const sample_run *run)
     add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("inference_library", 1, "gibbsite"));
     add(record,
         (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("inference_library_version", 1, gbs_version()));
+    identify(record, run);
+    add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("model_hash", 0, record->model_hash));
+    add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("run_id", 0, record->run_id));
+    add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_INT64("chains", 0, plan->chains));
     add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("method", 0, method_names[plan->method]));
     add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("stream", 0, stream_names[plan->stream_kind]));
     add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_INT64("stream_mapping_version", 0,
@@ -167,8 +190,11 @@ json_t *record_json(const sample_record *record, const sample_run *run)
     if (object && plan->resume) {
         json_object_set_new(object, "resume", json_text(plan->resume));
         json_object_set_new(object, "first_draw", json_integer(plan->first_draw));
+        json_object_set_new(object, "first_sweep", json_integer(plan->first_sweep));
     }
     if (object) {
+        json_object_set_new(object, "model_hash", json_string(record->model_hash));
+        json_object_set_new(object, "run_id", json_string(record->run_id));
         json_object_set_new(object, "file", plan->output ? json_text(plan->output) : json_null());
         json_object_set_new(object, "format",
                             plan->output ? json_string(formats[plan->format]) : json_null());

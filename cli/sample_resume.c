@@ -89,13 +89,33 @@ static exit_code agree_stream(const cli_command *command, sample_plan *plan,
     return EXIT_FINE;
 }
 
+/* Counts that no run of this program reaches are another program's, or forged. */
+static exit_code check_counts(const sample_plan *plan, const gbs_checkpoint_info *info)
+{
+    const int64_t most = INT64_C(1) << 48;
+    if (info->counts.warmup <= most && info->counts.thin <= most && info->next_sweep <= most)
+        return EXIT_FINE;
+    return complain(EXIT_BAD_INPUT,
+                    "%s: its counts make no sense: %" PRId64 " sweeps, of them %" PRId64
+                    " of warm-up, %" PRId64 " a draw; no stream has more than 2^48",
+                    plan->resume, info->next_sweep, info->counts.warmup, info->counts.thin);
+}
+
 /* Where the run is: within its warm-up, or behind so many draws.  A checkpoint of another program
  * may know of no draws; then all it did was warm-up. */
 static exit_code settle_position(const cli_command *command, sample_plan *plan,
                                  const gbs_checkpoint_info *info)
 {
-    exit_code code = EXIT_FINE;
+    exit_code code = check_counts(plan, info);
     plan->first_sweep = info->next_sweep;
+    if (code == EXIT_FINE && option_given(command, "--from-sweep") &&
+        plan->from_sweep != plan->first_sweep)
+        code = complain(EXIT_BAD_INPUT,
+                        "%s: stands behind %" PRId64 " sweeps, not behind --from-sweep %" PRId64
+                        ": it has moved on, or is another one",
+                        plan->resume, plan->first_sweep, plan->from_sweep);
+    if (code != EXIT_FINE)
+        return code;
     if (info->counts.thin == 0) {
         plan->warmup = info->next_sweep;
         return EXIT_FINE;

@@ -17,9 +17,10 @@
 
 #define QUOTED "\"%.40s\""
 
-/* Settings from the comments; -1 where there are none. */
+/* Settings from the comments; -1 or "" where there are none. */
 typedef struct settings {
-    int64_t num_samples, num_warmup, save_warmup, thin, id;
+    int64_t num_samples, num_warmup, save_warmup, thin, id, chains;
+    char seed[24], model_hash[24], run_id[24]; /* the last two are this program's alone */
 } settings;
 
 typedef struct row {
@@ -90,10 +91,18 @@ static void read_setting(const char *comment, settings *s)
                  {"num_warmup", &s->num_warmup},
                  {"save_warmup", &s->save_warmup},
                  {"thin", &s->thin},
-                 {"id", &s->id}};
-    char name[32], word[32];
-    if (sscanf(comment, "# %31[a-z_] = %31s", name, word) != 2)
+                 {"id", &s->id},
+                 {"chains", &s->chains}};
+    const struct {
+        const char *name;
+        char *value;
+    } words[] = {{"seed", s->seed}, {"model_hash", s->model_hash}, {"run_id", s->run_id}};
+    char name[32], word[24];
+    if (sscanf(comment, "# %31[a-z_] = %23s", name, word) != 2)
         return;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(name, words[i].name) == 0)
+            strcpy(words[i].value, word);
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         int64_t value;
         if (strcmp(name, table[i].name) != 0)
@@ -339,7 +348,19 @@ static int find_attribute(gbs_results_reader *reader, const char *group, const c
     const struct {
         const char *name;
         int64_t value;
-    } table[] = {{"num_samples", s->num_samples}, {"num_warmup", s->num_warmup}, {"thin", s->thin}};
+    } table[] = {{"num_samples", s->num_samples},
+                 {"num_warmup", s->num_warmup},
+                 {"thin", s->thin},
+                 {"chains", s->chains}};
+    const struct {
+        const char *name, *value;
+    } words[] = {{"seed", s->seed}, {"model_hash", s->model_hash}, {"run_id", s->run_id}};
+    for (size_t i = 0; !group && i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(name, words[i].name) == 0 && *words[i].value) {
+            *out = (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT(words[i].name, 0, words[i].value);
+            return 1;
+        }
+    }
     for (size_t i = 0; !group && i < sizeof table / sizeof table[0]; i++) {
         if (strcmp(name, table[i].name) == 0 && table[i].value >= 0) {
             *out = (gbs_attribute)GBS_ATTRIBUTE_OF_INT64(table[i].name, 0, table[i].value);
@@ -368,7 +389,7 @@ gbs_io_status gbs_stan_csv_results_open(gbs_input *input, gbs_results_reader **o
     *out = &reader->common;
     reader->common = (gbs_results_reader){
         .ops = &ops, .format = GBS_RESULTS_CSV, .path = gbs_results_copy_text(input->path)};
-    reader->said = (settings){-1, -1, -1, -1, -1};
+    reader->said = (settings){-1, -1, -1, -1, -1, -1, "", "", ""};
     if (!reader->common.path)
         return gbs_io_fail_memory(error, input->path, (int64_t)strlen(input->path), 1);
     lines l = {.input = input, .error = error};

@@ -1,4 +1,4 @@
-/* What a checkpoint knows its model by. */
+/* What checkpoints and files of draws know their model by. */
 #include "core/hash.h"
 #include "model/model.h"
 
@@ -24,4 +24,14 @@ void gbs_model_hashes(const gbs_model *model, uint64_t *precision, uint64_t *loc
         const uint64_t start = gbs_hash_words(GBS_HASH_START, &form, 1, 8);
         *location = publish(&cache->location_hash, gbs_hash_words(start, model->location, n, 8));
     }
+}
+
+uint64_t gbs_model_hash(const gbs_model *model)
+{
+    uint64_t part[2];
+    if (model == NULL)
+        return 0;
+    gbs_model_hashes(model, &part[0], &part[1]);
+    const uint64_t hash = gbs_hash_words(GBS_HASH_START, part, 2, 8);
+    return model->fixed != NULL ? gbs_hash_words(hash, model->fixed, model->dim, 8) : hash;
 }

@@ -191,6 +191,65 @@ test_damaged_checkpoints() {
     says err "nowhere: cannot be opened"
 }
 
+# The file with another word, and the checksum that then fits: core/hash.c in the shell's 64 bits.
+forge() { # FILE WORD VALUE
+    {
+        head -c $((8 * $2)) "$1"
+        little $3
+        tail -c +$((8 * $2 + 9)) "$1" | head -c -8
+    } >forged
+    hash=-7046029254386353131
+    for word in $(od -An -v -t d8 -w8 forged); do
+        z=$((hash ^ word))
+        z=$(((z ^ (z >> 30 & 0x3ffffffff)) * -4658895280553007687))
+        z=$(((z ^ (z >> 27 & 0x1fffffffff)) * -7723592293110705685))
+        hash=$(((z ^ (z >> 31 & 0x1ffffffff)) + -7046029254386353131))
+    done
+    little $hash >>forged
+}
+
+little() { # a number's eight bytes
+    for byte in 0 8 16 24 32 40 48 56; do
+        # shellcheck disable=SC2059
+        printf "\\$(printf %03o $(($1 >> byte & 255)))"
+    done
+}
+
+# Well-formed and with the right checksum, but with counts that no run has.
+test_forged_counts() {
+    model
+    code 0 gibbsite sample -Q q.mtx --seed 7 --chains 1 --warmup 5 --draws 4 --thin 3 --checkpoint ck -o a.npy
+    forge ck 20 3
+    same forged ck
+    forge ck 20 4611686018427387904
+    code 3 gibbsite sample -Q q.mtx --resume forged --draws 5
+    says err "forged: its counts make no sense: 17 sweeps, of them 5 of warm-up, 4611686018427387904 a draw"
+    forge ck 19 4611686018427387904
+    code 3 gibbsite sample -Q q.mtx --resume forged --draws 5
+    says err "forged: its counts make no sense: 17 sweeps, of them 4611686018427387904 of warm-up"
+}
+
+# The options in the file are those of the checkpoint as it was, and refuse it when it has moved on.
+test_options_of_a_resumed_run() {
+    model
+    code 0 gibbsite sample -Q q.mtx --seed 7 --chains 1 --warmup 10 --draws 4 --thin 3 --checkpoint ck -o a.npy
+    cp ck before
+    code 0 gibbsite sample -Q q.mtx --resume ck --checkpoint ck --draws 5 --json -o b.npy
+    [ "$(json out first_sweep)" = 22 ] || fail "first_sweep: $(json out first_sweep)"
+    options=$(sed -n 's/^ *"options": "\(.*\)",$/\1/p' out)
+    says out "--resume ck --from-sweep 22"
+    # shellcheck disable=SC2086
+    code 3 gibbsite sample $options -o again.npy
+    says err "ck: stands behind 37 sweeps, not behind --from-sweep 22: it has moved on, or is another one"
+    absent again.npy
+    cp before ck
+    # shellcheck disable=SC2086
+    code 0 gibbsite sample $options -o again.npy
+    same again.npy b.npy
+    code 2 gibbsite sample -Q q.mtx --from-sweep 22 --draws 5
+    says err "--from-sweep is that of --resume, which is not given"
+}
+
 test_refused_options() {
     model
     code 0 gibbsite sample -Q q.mtx --seed 7 --draws 4 --checkpoint ck -o a.npy

@@ -128,4 +128,41 @@ test_refused() {
     says err "-o: 'x.txt' ends in none of .nc, .npy and .csv"
 }
 
+# What an earlier run with more chains has left is named where it is, and where it is read.
+test_older_files() {
+    model
+    code 0 gibbsite sample -Q q.mtx --seed 3 --chains 4 --draws 50 -o st.csv
+    says_not err warning
+    code 0 gibbsite summary st_*.csv
+    [ ! -s err ] || fail "notices: $(cat err)"
+    code 0 gibbsite sample -Q q.mtx --seed 4 --chains 2 --draws 50 -o st.csv
+    says err "warning: st_3.csv and those that follow it: left by an earlier run; a pattern of names takes it for"
+    code 0 gibbsite summary st_*.csv
+    for k in 3 4; do
+        says err "warning: st_$k.csv: is of another run than st_1.csv (seed 3, 4 chains; there seed 4, 2 chains)"
+    done
+    rm st_4.csv
+    code 0 gibbsite sample -Q q.mtx --seed 4 --chains 2 --draws 50 -o st.csv
+    says err "warning: st_3.csv: left by an earlier run;"
+    code 0 gibbsite make ar1 -n 3 --phi 0.7 -o other.mtx
+    code 0 gibbsite sample -Q other.mtx --seed 3 --chains 2 --draws 50 -o st.csv
+    code 3 gibbsite summary st_*.csv
+    says err "st_3.csv: is of another model than st_1.csv (hash "
+    code 0 gibbsite summary st_1.csv st_2.csv
+    # netCDF says it too; files that say nothing are taken as they are.
+    code 0 gibbsite sample -Q q.mtx --seed 3 --draws 50 -o a.nc
+    code 0 gibbsite sample -Q other.mtx --seed 3 --draws 50 -o b.nc
+    code 3 gibbsite summary a.nc b.nc
+    says err "b.nc: is of another model than a.nc"
+    grep -v "run_id\|model_hash" st_3.csv >bare.csv
+    code 0 gibbsite summary bare.csv bare.csv
+    [ ! -s err ] || fail "notices: $(cat err)"
+    code 0 gibbsite summary st_3.csv bare.csv
+    says err "warning: bare.csv: does not say of which run it is, as st_3.csv does"
+    # The same model in another file, and the same numbers from other ones, is the same model.
+    cp q.mtx copy.mtx
+    code 0 gibbsite sample -Q copy.mtx --seed 3 --chains 2 --draws 50 -o c.csv
+    code 0 gibbsite summary c_1.csv st_3.csv
+}
+
 run_tests
