@@ -236,9 +236,9 @@ GBS_API const double *gbs_model_lower(const gbs_model *model);     /* [D] as giv
 GBS_API const double *gbs_model_upper(const gbs_model *model);     /* no site has a finite bound */
 GBS_API const double *gbs_model_mean(const gbs_model *model);      /* [D] mean of the law */
 
-/* A hash of the frozen model: of two models with the same precision, location and fixed sites, to
- * the bit, it is the same on every machine; of others it differs but by chance (2^-64).  Computed
- * at the first call (D^2 steps) and kept; 0 for NULL. */
+/* A hash of the frozen model: of two models with the same precision, location, fixed sites and
+ * bounds, to the bit, it is the same on every machine; of others it differs but by chance (2^-64).
+ * The first call takes D^2 steps; 0 for NULL. */
 GBS_API uint64_t gbs_model_hash(const gbs_model *model);
 
 /* Marginal standard deviations sqrt((Q^-1)_ii).  Computed at the first call (D^3/3) and

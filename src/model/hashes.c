@@ -32,6 +32,11 @@ uint64_t gbs_model_hash(const gbs_model *model)
     if (model == NULL)
         return 0;
     gbs_model_hashes(model, &part[0], &part[1]);
-    const uint64_t hash = gbs_hash_words(GBS_HASH_START, part, 2, 8);
-    return model->fixed != NULL ? gbs_hash_words(hash, model->fixed, model->dim, 8) : hash;
+    const int64_t n = model->dim;
+    uint64_t hash = gbs_hash_words(GBS_HASH_START, part, 2, 8);
+    if (model->fixed != NULL)
+        hash = gbs_hash_words(hash, model->fixed, n, 8);
+    if (model->lower != NULL)
+        hash = gbs_hash_words(gbs_hash_words(hash, model->lower, n, 8), model->upper, n, 8);
+    return hash;
 }

@@ -450,7 +450,7 @@ static void test_checkpoint_knows_them(void **state)
 static void test_hash(void **state)
 {
     gbs_context *const ctx = *state;
-    enum { MODELS = 7 };
+    enum { MODELS = 9 };
     double q[SITES * SITES], at[2][SITES];
     memcpy(q, precision, sizeof q);
     q[0] = nextafter(q[0], 5);
@@ -467,6 +467,8 @@ static void test_hash(void **state)
     }
     spec[5].fixed = at[0];
     spec[6].fixed = at[1];
+    spec[7].lower = given;
+    spec[8].upper = given;
     uint64_t hash[MODELS];
     for (int k = 0; k < MODELS; ++k) {
         gbs_model *const model = new_model(ctx, &spec[k]), *const again = new_model(ctx, &spec[k]);
