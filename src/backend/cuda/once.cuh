@@ -46,24 +46,31 @@ static __device__ __forceinline__ void meet_at_group(int g, int threads)
 #endif
 }
 
-/* The coefficients of one pass in one direction of visit, DIRECTION: groups step = 0, 1, ... */
+/* The group whose rows a warp has in a pass: the first to become final are always the first warp's.
+ */
+template <int WARPS> static __device__ __forceinline__ int once_group(int warp, bool backward)
+{
+    return backward ? WARPS - 1 - warp : warp;
+}
+
+/* One pass in one direction of visit, DIRECTION: groups step = 0, 1, ..., each its warp's. */
 template <typename T, int WARPS, int DIRECTION>
 static __device__ __forceinline__ void
 once_pass(const gbs_sweep_args &a, once_shared<T, WARPS> *shared, int warp, int lane, const T z[4])
 {
     typedef once_shared<T, WARPS> shape;
-    const T(*const at)[4] = shared->at[warp];
-    const int my_step = turned<DIRECTION>(warp, WARPS - 1);
+    const int rows = 4 * once_group<WARPS>(warp, DIRECTION < 0);
+    const T(*const at)[4] = shared->at[rows / 4];
     T r[4], own[4];
     quad<T> inner[4]; /* inner[q].v[k]: own row k's coefficient of own column q */
 #pragma unroll
     for (int q = 0; q < 4; ++q) {
-        inner[q] = *(const quad<T> *)at[shape::slot(4 * warp + q)];
-        own[q] = shared->x[4 * warp + q][lane];
+        inner[q] = *(const quad<T> *)at[shape::slot(rows + q)];
+        own[q] = shared->x[rows + q][lane];
     }
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
-        r[k] = vocab_fma(shared->scale[4 * warp + k], z[k], shared->centre[4 * warp + k]);
+        r[k] = vocab_fma(shared->scale[rows + k], z[k], shared->centre[rows + k]);
         if (a.relaxed)
             r[k] = vocab_fma((T)(1.0 - a.omega), own[k], r[k]);
     }
@@ -75,7 +82,7 @@ once_pass(const gbs_sweep_args &a, once_shared<T, WARPS> *shared, int warp, int 
             r[k] = vocab_fma(inner[q].v[k], own[q], r[k]);
         }
 #pragma unroll 2
-    for (int step = my_step + 1; step < WARPS; ++step) {
+    for (int step = warp + 1; step < WARPS; ++step) {
         const int g = turned<DIRECTION>(step, WARPS - 1);
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
@@ -87,14 +94,30 @@ once_pass(const gbs_sweep_args &a, once_shared<T, WARPS> *shared, int warp, int 
                 r[k] = vocab_fma(c.v[k], value, r[k]);
         }
     }
+    /* one place in the code where warps meet: the group's own, which has just written, and the rest
+     */
 #pragma unroll 1
-    for (int step = 0; step < my_step; ++step) {
+    for (int step = 0; step <= warp; ++step) {
         const int g = turned<DIRECTION>(step, WARPS - 1);
         quad<T> c[4];
 #pragma unroll
         for (int j = 0; j < 4; ++j)
             c[j] = *(const quad<T> *)at[shape::slot(4 * g + turned<DIRECTION>(j, 3))];
+        if (step == warp) {
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                const int q = turned<DIRECTION>(i, 3);
+#pragma unroll
+                for (int j = i + 1; j < 4; ++j) {
+                    const int k = turned<DIRECTION>(j, 3);
+                    r[k] = vocab_fma(inner[q].v[k], r[q], r[k]);
+                }
+                shared->x[rows + q][lane] = rows + q < a.dim ? r[q] : T(0);
+            }
+        }
         meet_at_group(step, 32 * (WARPS - step));
+        if (step == warp)
+            break;
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
             const T value = shared->x[4 * g + turned<DIRECTION>(j, 3)][lane];
@@ -103,18 +126,6 @@ once_pass(const gbs_sweep_args &a, once_shared<T, WARPS> *shared, int warp, int 
                 r[k] = vocab_fma(c[j].v[k], value, r[k]);
         }
     }
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-        const int q = turned<DIRECTION>(i, 3);
-#pragma unroll
-        for (int j = i + 1; j < 4; ++j) {
-            const int k = turned<DIRECTION>(j, 3);
-            r[k] = vocab_fma(inner[q].v[k], r[q], r[k]);
-        }
-        shared->x[4 * warp + q][lane] = 4 * warp + q < a.dim ? r[q] : T(0);
-    }
-    if (my_step + 1 < WARPS)
-        meet_at_group(my_step, 32 * (WARPS - my_step));
 }
 
 /* One thread's share of the states: four places of one chain. */
@@ -227,7 +238,8 @@ __global__ void __launch_bounds__(32 * WARPS) sweep_once(const __grid_constant__
         const gbs_philox_fixed fixed =
             native_pass(native_key<KIND>(a.noise, key), a.noise.first_chain + (uint64_t)e,
                         a.noise.first_pass + (uint64_t)pass, a.noise.purpose);
-        group_normals<T, KIND, 4>(a, key, fixed, torch, offset, pass, backward, 4 * warp, e, z);
+        group_normals<T, KIND, 4>(a, key, fixed, torch, offset, pass, backward,
+                                  4 * once_group<WARPS>(warp, backward), e, z);
     };
     T z[4];
     normals(0, a.first_direction < 0, z);
