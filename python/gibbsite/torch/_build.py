@@ -65,8 +65,19 @@ def _include_folders():
     return [f"-I{f}" for f in folders] + [arg for f in system for arg in ("-isystem", str(f))]
 
 
+def _shared_cxx_runtime():
+    """The C++ runtime by its file name, where the linker would find only the archive: a second copy
+    of it in the op would not share its locales with PyTorch's, and formatting a number crashes."""
+    def known(name):
+        found = subprocess.run([*_compiler(), f"-print-file-name={name}"], stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True)
+        return os.path.isabs(found.stdout.strip())
+
+    return ["-l:libstdc++.so.6"] if not known("libstdc++.so") and known("libstdc++.so.6") else []
+
+
 def _link_flags():
-    flags = [f"-L{_torch_folder() / 'lib'}", "-ltorch", "-ltorch_cpu", "-lc10"]
+    flags = [f"-L{_torch_folder() / 'lib'}", "-ltorch", "-ltorch_cpu", "-lc10", *_shared_cxx_runtime()]
     libraries = [_library.library_file("gibbsite")]
     if has_python_headers():
         flags.append("-ltorch_python")
