@@ -46,7 +46,9 @@ if python3 -c 'import torch; assert torch.cuda.is_available()' >/dev/null 2>&1; 
     run test_torch_noise python3 tests/gpu/test_torch_noise.py "$build/src/backend/cuda/libgibbsite_cuda.so"
     run test_op_cuda tools/gpu_package.sh "$build" python3 tests/gpu/test_op_cuda.py
     run test_truncnorm_cuda tools/gpu_package.sh "$build" python3 tests/gpu/test_truncnorm_cuda.py
-    run test_op_cuda_long tools/gpu_package.sh "$build" python3 tests/gpu/test_op_cuda_long.py "$build"
+    for part in values graphs calls; do
+        run "test_op_cuda_$part" tools/gpu_package.sh "$build" python3 "tests/gpu/test_op_cuda_$part.py"
+    done
     run test_op_memory tools/gpu_package.sh "$build" python3 tests/gpu/test_op_memory.py "$programs/libfail_cuda_malloc.so"
 else
     echo "skipped: torch with CUDA is not on this machine"
