@@ -21,30 +21,33 @@ def _gibbs_rate(precision, omega):
     return float(np.abs(np.linalg.eigvals(np.linalg.solve(below, above))).max())
 
 
-def info(precision, *, covariance=False, omega=1.0, rate=None):
+def info(precision, *, covariance=False, omega=1.0, rate=None, fix=None):
     """Says what to expect of a precision matrix [D, D] (or a covariance).
 
+    fix      [D] values of sites to hold, NaN for a free one: of the law of the others
     rate     compute the Gibbs rate, about 10 D^3 operations; by default up to D = 2048
 
-    Returns a dict with the names of `gibbsite info --json`: size, nonzeros, asymmetry,
+    Returns a dict with the names of `gibbsite info --json`: size, fixed, nonzeros, asymmetry,
     eigenvalue_min, eigenvalue_max, condition, omega, tau_max (sweeps per effective draw of the
     slowest direction), gibbs_rate and sweeps_to_forget (None where not computed), f32
     (covariance_error and verdict), cost_per_effective_draw and advice ("gibbs" or "exact").
     """
     if not 0 < omega < 2:
         raise ValueError(f"omega: {omega} is not in (0, 2)")
-    with Context() as context, Model(context, precision, covariance=covariance) as model:
-        spectrum, q = model.spectrum(), model.precision
-    n, tau = len(q), (2 / omega - 1) * spectrum.tau_max
-    wanted = n <= _RATE_LARGEST if rate is None else rate
+    with Context() as context, Model(context, precision, covariance=covariance, fix=fix) as model:
+        spectrum, q, fixed = model.spectrum(), model.precision, model.fixed
+    held = 0 if fixed is None else int(np.isfinite(fixed).sum())
+    n, tau = len(q) - held, (2 / omega - 1) * spectrum.tau_max
+    wanted = len(q) <= _RATE_LARGEST if rate is None else rate
     gibbs_rate = _gibbs_rate(q, omega) if wanted else None
     known = gibbs_rate is not None and 1 - gibbs_rate >= 1e-12
     gibbs = max(tau, 1) * (n * (n - 1) + _NORMAL_COST * n)
     exact = n * (n - 1) / 2 + (_NORMAL_COST + _DIVISION_COST) * n
-    return {
+    facts = {
         "kind": "covariance" if covariance else "precision",
-        "size": n,
-        "nonzeros": int(np.count_nonzero(q)),
+        "size": len(q),
+        "fixed": held,
+        "nonzeros": int(np.count_nonzero(q)) - held,
         "asymmetry": None if spectrum.asymmetry_row < 0 else {
             "value": spectrum.asymmetry,
             "row": spectrum.asymmetry_row,
@@ -64,3 +67,9 @@ def info(precision, *, covariance=False, omega=1.0, rate=None):
         "cost_per_effective_draw": {"gibbs": gibbs, "exact": exact},
         "advice": "gibbs" if gibbs < exact else "exact",
     }
+    if n == 0:  # nothing is left to sample
+        facts.update(dict.fromkeys(("eigenvalue_min", "eigenvalue_max", "condition", "tau_max", "gibbs_rate",
+                                    "sweeps_to_forget", "advice")))
+        facts["f32"] = {"covariance_error": 0.0, "verdict": "fine"}
+        facts["cost_per_effective_draw"] = {"gibbs": None, "exact": None}
+    return facts

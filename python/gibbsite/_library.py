@@ -4,7 +4,7 @@ import os
 import pathlib
 
 from ._structs import (  # noqa: F401
-    Allocator, ContextOptions, Draws, ModelSpec, Operand, SamplerSpec, Sink, Spectrum, StreamSpec,
+    Allocator, CheckpointCounts, CheckpointInfo, ContextOptions, Draws, ModelSpec, Operand, SamplerSpec, Sink, Spectrum, StreamSpec,
     Summary, TruncnormSpec,
 )
 
@@ -51,6 +51,7 @@ def _declare(lib):
         ("gbs_model_precision", pointer, [pointer]),
         ("gbs_model_location", pointer, [pointer]),
         ("gbs_model_mean", pointer, [pointer]),
+        ("gbs_model_fixed", pointer, [pointer]),
         ("gbs_model_log_density", status,
          [pointer, pointer, c.c_int, pointer, c.c_int64, c.c_int64, pointer]),
         ("gbs_model_spectrum", status, [pointer, pointer, pointer]),
@@ -61,8 +62,14 @@ def _declare(lib):
         ("gbs_sampler_sample", status, [pointer, c.c_int64, c.c_int64, pointer]),
         ("gbs_sampler_get_torch_state", status, [pointer, pointer, c.c_size_t]),
         ("gbs_sampler_kernel", c.c_char_p, [pointer]),
+        ("gbs_sampler_next_sweep", c.c_int64, [pointer]),
+        ("gbs_checkpoint_size", status, [pointer, pointer, pointer]),
+        ("gbs_checkpoint_write", status, [pointer, pointer, pointer, pointer, c.c_size_t]),
+        ("gbs_checkpoint_inspect", status, [pointer, pointer, c.c_size_t, pointer]),
+        ("gbs_checkpoint_read", status, [pointer, pointer, pointer, c.c_size_t]),
         ("gbs_diag_workspace", c.c_size_t, [c.c_int64, c.c_int64]),
-        ("gbs_diag_summary", status, [pointer, pointer, pointer]),
+        ("gbs_diag_summaries", status,
+         [pointer, pointer, c.c_int64, c.c_int64, pointer, pointer, pointer]),
         ("gbs_truncnorm_f32", status, [pointer, pointer, pointer]),
         ("gbs_truncnorm_f64", status, [pointer, pointer, pointer]),
     ):

@@ -85,7 +85,8 @@ class Context(Handle):
 class Model(Handle):
     """The matrix and location as sample and info take them, checked and frozen."""
 
-    def __init__(self, context, precision, mean=None, info=None, offset=None, covariance=False):
+    def __init__(self, context, precision, mean=None, info=None, offset=None, covariance=False,
+                 fix=None):
         super().__init__(lib.gbs_model_release)
         matrix = plain("covariance" if covariance else "precision", precision, 2)
         if matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
@@ -105,6 +106,11 @@ class Model(Handle):
                                  f"{len(matrix)} rows")
             spec.location_kind = LOCATIONS[name]
             spec.location, spec.location_type = address(location), type_of(location)
+        if fix is not None:
+            fixed = np.asarray(plain("fix", fix, 1), dtype=np.float64)
+            if fixed.shape != (len(matrix),):
+                raise ValueError(f"fix: {len(fixed)} entries, but the matrix has {len(matrix)} rows")
+            spec.fixed = address(fixed)
         self.dim, self.location_kind = len(matrix), spec.location_kind
         self.context = context
         context.must(lib.gbs_model_create(context.handle, c.byref(spec), c.byref(self.handle)))
@@ -120,6 +126,12 @@ class Model(Handle):
     @property
     def location(self):
         return self._array(lib.gbs_model_location(self.handle), self.dim)
+
+    @property
+    def fixed(self):
+        """[D] values of fixed sites, NaN at free ones; None where all are free."""
+        pointer = lib.gbs_model_fixed(self.handle)
+        return self._array(pointer, self.dim) if pointer else None
 
     def log_density(self, draws):
         """-(x - mu)' Q (x - mu) / 2 of draws [..., D]."""

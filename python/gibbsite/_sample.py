@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from . import _library
+from ._checkpoint import Resumed, Run
 from ._info import f32_verdict
 from ._library import lib
 from ._objects import LOCATION_NAMES, Context, Handle, Model, address, plain, type_of
@@ -115,14 +115,7 @@ def _generator_state(context, sampler, stream):
     return state
 
 
-def _run(context, sampler, method, warmup, thin, out):
-    if method == "gibbs":
-        context.must(lib.gbs_sampler_run(sampler.handle, warmup))
-    sink = _library.Sink(out=address(out))
-    context.must(lib.gbs_sampler_sample(sampler.handle, out.shape[1], thin, c.byref(sink)))
-
-
-def _arviz(draws, model, first_chain):
+def _arviz(draws, model, first_chain, first_draw):
     """The groups and attributes of the program's netCDF files."""
     try:
         import arviz
@@ -131,12 +124,16 @@ def _arviz(draws, model, first_chain):
     plain_draws = np.asarray(draws)
     facts = {"inference_library": "gibbsite", "inference_library_version":
              lib.gbs_version().decode()}
+    constants = {"location": model.location, "diag_precision": np.diag(model.precision)}
+    if model.fixed is not None:
+        constants["fixed"] = model.fixed
     data = arviz.from_dict(
         posterior={"x": plain_draws},
         sample_stats={"lp": model.log_density(plain_draws)},
-        constant_data={"location": model.location, "diag_precision": np.diag(model.precision)},
-        dims={"x": ["x_dim_0"], "location": ["x_dim_0"], "diag_precision": ["x_dim_0"]},
+        constant_data=constants,
+        dims={name: ["x_dim_0"] for name in ("x", *constants)},
         coords={"chain": first_chain + np.arange(len(plain_draws)),
+                "draw": first_draw + np.arange(plain_draws.shape[1]),
                 "x_dim_0": np.arange(model.dim)},
         attrs=facts,
     )
@@ -149,7 +146,8 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
            chains=4, warmup=None, draws=1000, thin=None, seed=None, dtype="float64", force=False,
            order="forward", omega=1.0, init="overdispersed", stream="native", noise=None,
            generator_state=None, card=None, first_chain=0, first_sweep=0, isa="auto",
-           threads=1, backend="cpu", device=0, output="array"):
+           threads=1, backend="cpu", device=0, output="array", fix=None, checkpoint=None,
+           every=None, resume=None):
     """Draws from a Gaussian with the given precision [D, D] (covariance=True: covariance).
 
     mean, info, offset   at most one location [D]: mu, Q mu, or the offset that many loops add
@@ -168,12 +166,33 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
     threads              1, or more, or 0 for one a processor; the draws are the same
     backend, device      "cpu", or "cuda": the chains live and run on GPU number `device`, with the
                          same draws (torch-cuda: torch's own bits); RuntimeError where there is none
+    fix                  [D] values of sites to hold, NaN for a free one: the law of the others
+    checkpoint, every    a file that keeps the run's state: from the start, every so many sweeps (or
+                         each minute), at the end, and on KeyboardInterrupt
+    resume               a checkpoint, of this function or of the program: `draws` further draws of its
+                         run, whose options come from it; what is given all the same must agree.  The
+                         draws are those of one run without a break; the model must be given again
     output               "array": [chain, draw, D]; "arviz": InferenceData, as the program's files
 
     The native stream gives the same bits on every machine, any number of threads and a GPU.
     """
     typed = _choice("dtype", dtype if isinstance(dtype, str) else np.dtype(dtype).name, _TYPES)
     _choice("output", output, {"array": 0, "arviz": 1})
+    if every is not None and checkpoint is None:
+        raise ValueError("every: it belongs to checkpoint, which is not given")
+    resumed = None if resume is None else Resumed(resume)
+    if resumed:
+        its = resumed.settle({
+            "method": (method, "gibbs"), "dtype": (np.dtype(typed).name, "float64"),
+            "chains": (chains, 4), "seed": (seed, None), "order": (order, "forward"),
+            "omega": (omega, 1.0), "stream": (stream, "native"), "first_chain": (first_chain, 0),
+            "thin": (thin, None), "card": (card, None), "warmup": (warmup, None),
+            "init": (init, "overdispersed"), "first_sweep": (first_sweep, 0),
+            "generator_state": (generator_state, None)})
+        method, chains, seed, order, omega, stream, first_chain, card = (its[name] for name in (
+            "method", "chains", "seed", "order", "omega", "stream", "first_chain", "card"))
+        typed, thin = _TYPES[its["dtype"]], its["thin"] if method == "gibbs" else None
+        init = "zero" if method == "gibbs" else init  # until the checkpoint is read
     if method == "exact" and not (warmup is None and thin is None and order == "forward" and
                                   omega == 1.0 and isinstance(init, str) and
                                   init == "overdispersed"):
@@ -189,14 +208,16 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
     spec.first_sweep = _count("first_sweep", first_sweep, 0)
     spec.order, spec.omega = _choice("order", order, _ORDERS), float(omega)
     with Context(isa, threads, backend, _count("device", device, 0)) as context, \
-            Model(context, precision, mean, info, offset, covariance) as model:
+            Model(context, precision, mean, info, offset, covariance, fix) as model:
         if typed is np.float32:
             _check_float(model, force)
         alive = [_set_start(spec, init, model.dim, typed),
                  _set_stream(spec, model.dim, stream, noise, generator_state, card)]
         out = np.empty((chains, _count("draws", draws, 1), model.dim), typed).view(Draws)
         with _Sampler(context, model, spec) as sampler:
-            _run(context, sampler, method, warmup, thin, out)
+            run = Run(context, sampler, 0 if method == "exact" else warmup, thin, checkpoint,
+                      None if every is None else _count("every", every, 1), resumed)
+            run.fill(out)
             out.generator_state = _generator_state(context, sampler, stream)
             out.kernel = lib.gbs_sampler_kernel(sampler.handle).decode()
         del alive
@@ -204,9 +225,12 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
         out.attributes = {
             "method": method, "stream": stream,
             "stream_mapping_version": _MAPPING_VERSIONS[stream], "seed": spec.seed,
-            "warmup": warmup if method == "gibbs" else 0, "thin": thin,
+            "warmup": run.warmup - spec.first_sweep, "thin": thin,
         }
+        if resumed:
+            out.attributes["first_draw"] = run.first_draw
         if method == "gibbs":
-            out.attributes |= {"order": order, "omega": float(omega),
-                               "init": init if isinstance(init, str) else "given"}
-        return out if output == "array" else _arviz(out, model, spec.first_chain)
+            out.attributes |= {"order": order, "omega": float(omega)}
+        if method == "gibbs" and not resumed:
+            out.attributes["init"] = init if isinstance(init, str) else "given"
+        return out if output == "array" else _arviz(out, model, spec.first_chain, run.first_draw)

@@ -57,6 +57,22 @@ class Spectrum(c.Structure):
     ]
 
 
+class CheckpointCounts(c.Structure):
+    _fields_ = [("warmup", c.c_int64), ("thin", c.c_int64), ("draws", c.c_int64)]
+
+
+class CheckpointInfo(c.Structure):
+    _anonymous_ = ("counts",)
+    _fields_ = [
+        ("type", c.c_int), ("method", c.c_int), ("order", c.c_int), ("omega", c.c_double),
+        ("chains", c.c_int64), ("dim", c.c_int64), ("first_chain", c.c_int64),
+        ("next_sweep", c.c_int64), ("seed", c.c_uint64), ("stream", c.c_int),
+        ("stream_mapping_version", c.c_int64), ("cuda_multiprocessors", c.c_int32),
+        ("cuda_threads_per_multiprocessor", c.c_int32), ("moments_count", c.c_int64),
+        ("counts", CheckpointCounts),
+    ]
+
+
 class Draws(c.Structure):
     _fields_ = [
         ("values", c.c_void_p), ("chains", c.c_int64), ("draws", c.c_int64),

@@ -5,6 +5,7 @@ import numpy as np
 
 from . import _library
 from ._library import lib
+from ._objects import Context
 
 _FIELDS = [name for name, _ in _library.Summary._fields_]
 _NOTES = {
@@ -61,38 +62,41 @@ def _named_arrays(draws):
     return [("x", np.asarray(draws))]
 
 
-def _variables(draws):
-    for name, array in _named_arrays(draws):
-        if array.ndim < 2:
-            raise ValueError(f"draws: [chain, draw, ...] is needed, but {name} has shape "
-                             f"{array.shape}")
-        flat = array.reshape(*array.shape[:2], -1).astype(np.float64)
-        for k, place in enumerate(np.ndindex(array.shape[2:])):
-            index = "[" + ", ".join(map(str, place)) + "]" if place else ""
-            yield name + index, flat[:, :, k]
+def _names(name, shape):
+    """Of the elements of one variable, as ArviZ prints them."""
+    return [name + ("[" + ", ".join(map(str, place)) + "]" if place else "")
+            for place in np.ndindex(shape)]
 
 
-def summary(draws):
+def _summarise(context, name, array):
+    """[elements, fields] of an array [chain, draw, ...], its elements shared out among threads."""
+    if array.ndim < 2:
+        raise ValueError(f"draws: [chain, draw, ...] is needed, but {name} has shape {array.shape}")
+    chains, count = array.shape[:2]
+    if lib.gbs_diag_workspace(chains, count) == 0:
+        raise ValueError(f"draws: {chains} chains of {count} draws cannot be summarised")
+    flat = np.ascontiguousarray(array, dtype=np.float64).reshape(chains, count, -1)
+    size = flat.shape[2]
+    if size == 0:
+        return []
+    first = _library.Draws(flat.ctypes.data, chains, count, count * size, size)
+    results = (_library.Summary * size)()
+    context.must(lib.gbs_diag_summaries(context.handle, c.byref(first), size, 1, None, results, None))
+    return [[getattr(result, field) for field in _FIELDS] for result in results]
+
+
+def summary(draws, *, threads=0):
     """Summarises draws [chain, draw, ...] (an array, or ArviZ data with a posterior).
 
     Definitions are those of Vehtari, Gelman, Simpson, Carpenter and Buerkner (2021): rank-
     normalised split R-hat, bulk and tail effective sample sizes, Monte Carlo standard errors.
-    Returns a Summary.
+    The variables are shared out among `threads` threads, 0 for one a processor; the figures are the
+    same.  Returns a Summary.
     """
-    names, found, workspace = [], [], None
-    for name, values in _variables(draws):
-        chains, count = values.shape
-        size = lib.gbs_diag_workspace(chains, count)
-        if size == 0:
-            raise ValueError(f"draws: {chains} chains of {count} draws cannot be summarised")
-        if workspace is None or workspace.nbytes < size:
-            workspace = np.empty(-(-size // 16), dtype=np.complex128)  # aligned as malloc's
-        spec = _library.Draws(values.ctypes.data, chains, count, values.strides[0] // 8,
-                              values.strides[1] // 8)
-        result = _library.Summary()
-        if lib.gbs_diag_summary(c.byref(spec), workspace.ctypes.data, c.byref(result)) != 0:
-            raise ValueError(f"draws: {name} cannot be summarised")
-        names.append(name)
-        found.append([getattr(result, field) for field in _FIELDS])
+    names, found = [], []
+    with Context(threads=threads) as context:
+        for name, array in _named_arrays(draws):
+            found += _summarise(context, name, array)
+            names += _names(name, array.shape[2:])
     columns = {field: np.array([row[k] for row in found]) for k, field in enumerate(_FIELDS)}
     return Summary(names, columns)

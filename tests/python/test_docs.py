@@ -3,6 +3,7 @@ import pathlib
 import re
 import textwrap
 
+import numpy as np
 import torch
 
 import gibbsite
@@ -36,6 +37,14 @@ def test_first_block():
     exec(block("import gibbsite\n"), names)
     assert names["draws"].shape == (4, 1000, 2)
     gibbsite.summary(names["draws"])
+
+
+def test_resume(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = dict(np=np, gibbsite=gibbsite)
+    exec(block("resume="), names)
+    whole = gibbsite.sample(names["Q"], draws=1000, seed=1)
+    assert np.array_equal(np.concatenate([names["first"], names["later"]], 1), whole)
 
 
 def test_the_call_is_the_loop():

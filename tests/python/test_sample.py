@@ -213,6 +213,13 @@ def test_info():
     assert gibbsite.info(np.linalg.inv(Q), covariance=True)["condition"] == pytest.approx(3)
     with pytest.raises(ValueError, match="omega"):
         gibbsite.info(Q, omega=0)
+    # Of the free sites alone: 3 of them, (3 x 2 + 20 x 3) tau_max and 3 x 2 / 2 + 24 x 3 multiply-adds.
+    q = np.array([[1000.0, -1, 0, 0], [-1, 2, -1, 0], [0, -1, 2, 0], [0, 0, 0, 2]])
+    rest = gibbsite.info(q, fix=[1, np.nan, np.nan, np.nan])
+    assert (rest["size"], rest["fixed"], rest["nonzeros"]) == (4, 1, 5)
+    assert rest["cost_per_effective_draw"] == {"gibbs": pytest.approx(132), "exact": 75}
+    none = gibbsite.info(q, fix=np.zeros(4))
+    assert none["nonzeros"] == 0 and none["tau_max"] is None and none["advice"] is None
 
 
 def test_summary_values():
@@ -295,3 +302,111 @@ def test_backend(monkeypatch):
         assert "backend cuda: no" in str(error)
     else:
         assert np.array_equal(expected, got) and got.kernel.startswith("sweep_")
+
+
+def test_fix():
+    """The law of the other site, its stream as it was: x[1] given x[0] = 3 has mean 1.5, variance 1/2."""
+    x = gibbsite.sample(Q, fix=[3, np.nan], draws=5000, seed=1)
+    assert (np.asarray(x)[..., 0] == 3).all()
+    s = gibbsite.summary(x)
+    assert abs(s.mean[1] - 1.5) < 5 * s.mcse_mean[1] and abs(s.sd[1] - 0.5**0.5) < 5 * s.mcse_sd[1]
+    exact = gibbsite.sample(np.ones((2, 2)), fix=[3, np.nan], method="exact", draws=5, seed=1)
+    assert (np.asarray(exact)[..., 0] == 3).all()  # singular until a site is held
+    for fix, message in (([1, 2, 3], "fix: 3 entries"), ([np.inf, 1], "site 0 is inf"), ([[1, 2]], "fix: 1 dim")):
+        with pytest.raises(ValueError, match=message):
+            gibbsite.sample(Q, fix=fix)
+
+
+RUNS = [
+    dict(), dict(warmup=10, thin=7), dict(order="symmetric", omega=1.3, dtype="float32"), dict(method="exact"),
+    dict(stream="torch-cpu"), dict(stream="torch-cuda", card=(132, 2048), thin=2), dict(fix=[np.nan, 2]),
+    dict(first_chain=5, first_sweep=11, warmup=3),
+]
+
+
+@pytest.mark.parametrize("options", RUNS, ids=str)
+def test_pieces_are_the_whole(options, tmp_path):
+    """A run in three pieces, checkpoints between, is the run without a break, generator included."""
+    path = tmp_path / "ck"
+    whole = gibbsite.sample(Q, chains=3, draws=50, seed=7, **options)
+    model = {"fix": options["fix"]} if "fix" in options else {}
+    parts = [gibbsite.sample(Q, chains=3, draws=20, seed=7, checkpoint=path, every=3, **options),
+             gibbsite.sample(Q, draws=13, resume=path, checkpoint=path, isa="scalar", **model),
+             gibbsite.sample(Q, draws=17, resume=str(path), threads=3, **model)]
+    assert np.array_equal(np.concatenate([np.asarray(p) for p in parts], 1), whole)
+    assert parts[2].seed == 7 and parts[2].attributes["first_draw"] == 33 and parts[2].dtype == whole.dtype
+    for name in ("method", "thin", "stream", "warmup"):
+        if "first_sweep" not in options or name != "warmup":
+            assert parts[2].attributes[name] == whole.attributes[name], name
+    if whole.generator_state is not None:
+        assert np.array_equal(parts[2].generator_state, whole.generator_state)
+    assert [p.name for p in tmp_path.iterdir()] == ["ck"]
+
+
+def test_resumed_in_the_warmup_and_interrupted(tmp_path, monkeypatch):
+    """Ctrl-C leaves a checkpoint of the moment, from which the run goes on."""
+    from gibbsite import _checkpoint
+    path, step = tmp_path / "ck", _checkpoint.Run._step
+
+    def interrupt(run, out, end):
+        step(run, out, end)
+        if run.sweep >= stop:
+            raise KeyboardInterrupt
+
+    whole = gibbsite.sample(Q, draws=30, thin=5, warmup=100, seed=7)
+    for stop in (40, 118):
+        monkeypatch.setattr(_checkpoint.Run, "_step", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            gibbsite.sample(Q, draws=30, thin=5, warmup=100, seed=7, checkpoint=path, every=7)
+        monkeypatch.undo()
+        info = _checkpoint.Resumed(path).info
+        kept = max(info.next_sweep - 100, 0) // 5
+        assert stop <= info.next_sweep and info.draws == kept
+        rest = gibbsite.sample(Q, draws=30 - kept, resume=path)
+        assert np.array_equal(rest, np.asarray(whole)[:, kept:]), stop
+        print(f"interrupted behind sweep {info.next_sweep}: the rest is right")
+
+
+def test_checkpoints_that_are_refused(tmp_path):
+    path = tmp_path / "ck"
+    gibbsite.sample(Q, draws=4, seed=7, thin=3, checkpoint=path)
+    for options, message in (
+            (dict(seed=8), "is of a run with seed 7, 8 was given"), (dict(chains=5), "chains 4, 5 was given"),
+            (dict(thin=2), "thin 3, 2 was given"), (dict(order="backward"), "order 'forward', 'backward'"),
+            (dict(dtype="float32"), "dtype 'float64', 'float32'"), (dict(method="exact"), "method 'gibbs'"),
+            (dict(warmup=5), "warmup: it has no meaning with resume"), (dict(init="zero"), "init: it has no"),
+            (dict(init=np.zeros(2)), "init: it has no"), (dict(mean=[1, 0]), "its location is another one"),
+            (dict(fix=[1, np.nan]), "its set of fixed sites is another one")):
+        with pytest.raises(ValueError) as caught:
+            gibbsite.sample(Q, resume=path, **options)
+        assert message in str(caught.value)
+    agreeing = gibbsite.sample(Q, resume=path, draws=2, seed=7, thin=3, chains=4)
+    assert agreeing.shape == (4, 2, 2)
+    with pytest.raises(ValueError, match="its precision is another one"):
+        gibbsite.sample(2 * Q, resume=path)
+    with pytest.raises(ValueError, match="every: it belongs to checkpoint"):
+        gibbsite.sample(Q, every=3)
+    with pytest.raises(FileNotFoundError):
+        gibbsite.sample(Q, resume=tmp_path / "nowhere")
+    with pytest.raises(FileNotFoundError):
+        gibbsite.sample(Q, checkpoint=tmp_path / "nowhere" / "ck")
+    damaged = path.read_bytes()[:300]
+    path.write_bytes(damaged)
+    with pytest.raises(ValueError, match="ck: it has 300 bytes and should have"):
+        gibbsite.sample(Q, resume=path)
+
+
+def test_summary_in_threads():
+    """Interleaved variables, shared out among any number of threads, have the figures of each alone."""
+    draws = np.random.default_rng(2).normal(size=(4, 200, 37)).cumsum(1)
+    one = gibbsite.summary(draws, threads=1)
+    for threads in (2, 3, 0):
+        many = gibbsite.summary(draws, threads=threads)
+        for field in ("mean", "sd", "mcse_mean", "mcse_sd", "q5", "median", "q95", "ess_bulk", "ess_tail", "rhat"):
+            assert np.array_equal(getattr(many, field), getattr(one, field)), field
+    alone = [gibbsite.summary(draws[..., k]) for k in range(37)]
+    assert np.array_equal(one.rhat, [s.rhat[0] for s in alone])
+    assert np.array_equal(one.ess_tail, [s.ess_tail[0] for s in alone])
+    with pytest.raises(ValueError, match="threads: -1"):
+        gibbsite.summary(draws, threads=-1)
+    assert len(gibbsite.summary(np.zeros((4, 10, 0)))) == 0

@@ -1,0 +1,180 @@
+"""Checkpoints of `sample`: a run's state in a file, from which it goes on bit for bit, here, in the
+program or elsewhere.  The bytes are the library's (docs/file-formats.md)."""
+import ctypes as c
+import os
+import time
+
+import numpy as np
+
+from . import _library
+from ._library import lib
+from ._objects import Context
+
+_METHODS = ["gibbs", "exact"]
+_ORDERS = ["forward", "backward", "symmetric", "permuted"]
+_STREAMS = ["native", "given", "torch-cpu", "torch-cuda"]
+_TYPES = ["float32", "float64"]
+_SECONDS_APART = 60  # without `every`
+_SLICE_SECONDS = 0.5  # unwatched
+
+
+def _save(path, data):
+    """Under a temporary name, then renamed: a kill loses the newer checkpoint at most."""
+    path = os.path.realpath(path)
+    temporary = os.path.join(os.path.dirname(path), f".gibbsite-{os.getpid()}-{time.monotonic_ns()}")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise
+
+
+def _is(value, default):
+    return value is default or (np.ndim(value) == np.ndim(default) and bool(np.all(value == default)))
+
+
+class Resumed:
+    """What a checkpoint says of its run."""
+
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            data = file.read()
+        self.path, self.size = os.fspath(path), len(data)
+        self.bytes = np.zeros(-(-max(self.size, 1) // 16), np.complex128)  # aligned as malloc's
+        self.bytes.view(np.uint8)[:self.size] = np.frombuffer(data, np.uint8)
+        self.info = _library.CheckpointInfo()
+        with Context() as context:
+            self._must(context, lib.gbs_checkpoint_inspect(
+                context.handle, self.bytes.ctypes.data, self.size, c.byref(self.info)))
+        most = 2**48
+        if max(self.info.warmup, self.info.thin, self.info.next_sweep) > most:
+            raise ValueError(f"resume: {self.path}: its counts make no sense: no stream has more "
+                             f"than 2^48 sweeps")
+        if self.info.moments_count >= 0:
+            raise ValueError(f"resume: {self.path} is of a run that keeps moments, which sample does "
+                             "not")
+        if _ORDERS[self.info.order] == "permuted":
+            raise ValueError(f"resume: {self.path} is of a run in a permuted order, which sample "
+                             "does not have")
+
+    def _must(self, context, status):
+        try:
+            context.must(status)
+        except ValueError as error:
+            raise ValueError(f"resume: {self.path}: {error}".replace(": checkpoint:", ":")) from None
+
+    def settle(self, given):
+        """`given` are (value, default) by name.  What was left at its default comes from the
+        checkpoint, what was not must agree with it; returns the values."""
+        info = self.info
+        its = {"method": _METHODS[info.method], "dtype": _TYPES[info.type], "chains": info.chains,
+               "seed": info.seed, "order": _ORDERS[info.order], "omega": info.omega,
+               "stream": _STREAMS[info.stream], "first_chain": info.first_chain,
+               "thin": info.thin or None, "card": None}
+        if its["stream"] == "torch-cuda":
+            its["card"] = (info.cuda_multiprocessors, info.cuda_threads_per_multiprocessor)
+        for name, (value, default) in given.items():
+            if name not in its:
+                if not _is(value, default):
+                    raise ValueError(f"{name}: it has no meaning with resume, which starts where the "
+                                     "checkpoint was written")
+            elif not _is(value, default) and not _is(value, its[name]) and its[name] is not None:
+                raise ValueError(f"resume: {self.path} is of a run with {name} {its[name]!r}, "
+                                 f"{value!r} was given")
+        return {name: given[name][0] if it is None else it for name, it in its.items()}
+
+    @property
+    def warmup(self):
+        """Sweeps before the first draw; all there were, where nothing was counted."""
+        return self.info.warmup if self.info.thin else self.info.next_sweep
+
+    def read_into(self, context, sampler):
+        self._must(context, lib.gbs_checkpoint_read(sampler.handle, None, self.bytes.ctypes.data,
+                                                    self.size))
+
+
+class Run:
+    """Warm-up and draws in slices, between which Python notices an interruption, and checkpoints are
+    written; neither changes a draw."""
+
+    def __init__(self, context, sampler, warmup, thin, path, every, resumed):
+        self.context, self.sampler, self.path, self.every = context, sampler, path, every
+        self.slice, self.written = 1, time.monotonic()
+        if resumed:
+            resumed.read_into(context, sampler)
+        # Counted from sweep 0, as the program counts.
+        self.warmup = resumed.warmup if resumed else self.sweep + warmup
+        self.thin = thin
+        self.first_draw = max(self.sweep - self.warmup, 0) // thin
+
+    @property
+    def sweep(self):
+        return lib.gbs_sampler_next_sweep(self.sampler.handle)
+
+    def save(self):
+        if self.path is None:
+            return
+        size = c.c_size_t()
+        self.context.must(lib.gbs_checkpoint_size(self.sampler.handle, None, c.byref(size)))
+        counts = _library.CheckpointCounts(self.warmup, self.thin,
+                                           max(self.sweep - self.warmup, 0) // self.thin)
+        data = np.empty(-(-size.value // 16), np.complex128)
+        self.context.must(lib.gbs_checkpoint_write(self.sampler.handle, None, c.byref(counts),
+                                                   data.ctypes.data, size.value))
+        _save(self.path, data.view(np.uint8)[:size.value])
+        self.written = time.monotonic()
+
+    def _save_if_due(self):
+        if self.every is None:
+            due = time.monotonic() - self.written > _SECONDS_APART
+        else:
+            due = self.sweep % self.every == 0
+        if due:
+            self.save()
+
+    def _advance(self, out, row, draws, thin):
+        to = _library.Sink(out=out.ctypes.data + row * out.strides[1],
+                           chain_stride=out.strides[0] // out.itemsize,
+                           draw_stride=out.strides[1] // out.itemsize, site_stride=1)
+        self.context.must(lib.gbs_sampler_sample(self.sampler.handle, draws, thin, c.byref(to)))
+
+    def _step(self, out, end):
+        """One slice: sweeps of the warm-up, whole draws, or a part of one."""
+        sweep = self.sweep
+        most = min(self.slice, end - sweep)
+        if self.every is not None:
+            most = min(most, self.every - sweep % self.every)
+        if sweep < self.warmup:
+            self.context.must(lib.gbs_sampler_run(self.sampler.handle, min(most, self.warmup - sweep)))
+            return
+        done, begun = divmod(sweep - self.warmup, self.thin)
+        row = done - self.first_draw
+        if begun == 0 and most >= self.thin:
+            self._advance(out, row, most // self.thin, self.thin)
+        elif most < self.thin - begun:
+            self.context.must(lib.gbs_sampler_run(self.sampler.handle, most))
+        else:
+            if begun < self.thin - 1:
+                self.context.must(lib.gbs_sampler_run(self.sampler.handle, self.thin - 1 - begun))
+            self._advance(out, row, 1, 1)
+
+    def fill(self, out):
+        """All draws into out [chain, draw, D]."""
+        end = self.warmup + (self.first_draw + out.shape[1]) * self.thin
+        self.save()  # a file that cannot be written is known at once
+        try:
+            while self.sweep < end:
+                before = time.monotonic()
+                self._step(out, end)
+                if time.monotonic() - before < _SLICE_SECONDS / 2:
+                    self.slice *= 2
+                self._save_if_due()
+        except KeyboardInterrupt:
+            self.save()
+            raise
+        self.save()
