@@ -7,7 +7,7 @@ set -eu
 packages_of() {
     case $1 in
     build) echo gcc libc6-dev cmake ninja-build pkgconf libcmocka-dev libnetcdf-dev libzip-dev libjansson-dev \
-        liblapacke-dev ;;
+        liblapacke-dev coinor-libclp-dev ;;
     clang) echo clang ;;
     # From clang 15 on the runtime of libFuzzer is a package of its own, named by clang's version.
     fuzz) clang -dumpversion 2>/dev/null | awk -F. '$1 >= 15 {print "libclang-rt-" $1 "-dev"}' ;;

@@ -183,6 +183,17 @@ typedef enum gbs_location {
     GBS_LOCATION_OFFSET = 3
 } gbs_location;
 
+/* Rows lower_r <= (A x)_r <= upper_r that hold together with the sites' bounds. */
+typedef struct gbs_constraints {
+    int64_t rows;          /* R; 0: none */
+    const double *matrix;  /* A [R, D], row-major; or NULL, and A by its entries: */
+    const int64_t *start;  /* [R + 1]: row r has the entries start[r] .. start[r + 1] - 1 */
+    const int64_t *site;   /* of each entry; in a row ascending */
+    const double *value;
+    const double *lower;   /* [R], -infinity and infinity for none; either may be NULL: none */
+    const double *upper;
+} gbs_constraints;
+
 typedef struct gbs_model_spec {
     int64_t dim;               /* D >= 1 */
     gbs_matrix matrix_kind;    /* default PRECISION */
@@ -195,6 +206,7 @@ typedef struct gbs_model_spec {
     const double *fixed;       /* [D] values of sites to hold, NaN for a free site; NULL: all free */
     const double *lower;       /* [D] bounds, -infinity and infinity for none; NULL: none at all */
     const double *upper;
+    gbs_constraints constraints; /* default: none */
 } gbs_model_spec;
 
 typedef struct gbs_model gbs_model;
@@ -213,10 +225,12 @@ GBS_API gbs_model_spec gbs_model_spec_default(void);
  * stream's numbers are those of the whole model.
  * With bounds the model is the law restricted to the box: lower_i <= x_i <= upper_i.  Equal bounds
  * fix the site.  Its mean, standard deviations, density and spectrum stay those of the Gaussian.
+ * Constraints restrict it further (docs/constraints.md); a row with equal bounds is refused, since
+ * what it leaves has no volume: eliminate a site with it.
  * Shape: matrix [D, D], location, fixed and bounds [D].  Cost: D^3/3 multiply-adds, 16 D^2 bytes kept.
  * Owns: copies everything; *out carries one reference, given back by gbs_model_release.
- * Fails: ARGUMENT (among it lower > upper, lower = infinity, a fixed value outside its bounds),
- * MEMORY, NOT_FINITE (NaN bounds too), NOT_SYMMETRIC, NOT_POSITIVE_DEFINITE; the message names the
+ * Fails: ARGUMENT (among it lower > upper, lower = infinity, a fixed value outside its bounds, a row
+ * without entries or bounds, or that fixed sites break), MEMORY, NOT_FINITE (NaN bounds too), NOT_SYMMETRIC, NOT_POSITIVE_DEFINITE; the message names the
  * entry, and for a singular matrix its null vector.  *out is then NULL.
  * Threads: a model never changes; any thread may use it, with any context. */
 GBS_API gbs_status gbs_model_create(gbs_context *ctx, const gbs_model_spec *spec, gbs_model **out);
@@ -234,10 +248,12 @@ GBS_API const double *gbs_model_fixed(const gbs_model *model);     /* [D], those
                                                                       among them; NULL if none */
 GBS_API const double *gbs_model_lower(const gbs_model *model);     /* [D] as given; both NULL where */
 GBS_API const double *gbs_model_upper(const gbs_model *model);     /* no site has a finite bound */
+GBS_API const gbs_constraints *gbs_model_constraints(const gbs_model *model); /* by their entries,
+                                                                      without zeros; NULL if none */
 GBS_API const double *gbs_model_mean(const gbs_model *model);      /* [D] mean of the law */
 
-/* A hash of the frozen model: of two models with the same precision, location, fixed sites and
- * bounds, to the bit, it is the same on every machine; of others it differs but by chance (2^-64).
+/* A hash of the frozen model: of two models with the same precision, location, fixed sites,
+ * bounds and constraints, to the bit, it is the same on every machine; of others it differs but by chance (2^-64).
  * The first call takes D^2 steps; 0 for NULL. */
 GBS_API uint64_t gbs_model_hash(const gbs_model *model);
 
@@ -284,6 +300,16 @@ typedef struct gbs_boxes {
 /* Fails: ARGUMENT; out is then untouched. */
 GBS_API gbs_status gbs_model_boxes(gbs_context *ctx, const gbs_model *model, gbs_type type,
                                    gbs_boxes *out);
+
+/* A point inside all bounds and constraints, as far in as they allow up to half a standard
+ * deviation and then near the mean, by linear programmes: where samplers with constraints start,
+ * unless a start is given.  It comes from a solver, Clp, and is outside the promise of same bits:
+ * give it as the start to repeat a run elsewhere.
+ * Shape: x [D].
+ * Fails: ARGUMENT (no point keeps them all, or they leave no room: the message names a set of rows
+ * and sites whose bounds contradict each other), UNAVAILABLE (no Clp on this machine), MEMORY,
+ * LIMIT; x is then untouched. */
+GBS_API gbs_status gbs_model_interior(gbs_context *ctx, const gbs_model *model, double *x);
 
 /* ------------------------------------------------------------------ 4. streams */
 
@@ -333,8 +359,11 @@ typedef struct gbs_stream_spec {
 
 typedef enum gbs_method {
     GBS_METHOD_GIBBS = 0, /* systematic single-site sweeps */
-    GBS_METHOD_EXACT = 1  /* independent draws, one triangular solve each: for a plain
+    GBS_METHOD_EXACT = 1, /* independent draws, one triangular solve each: for a plain
                              Gaussian with a fixed Q usually the better tool */
+    GBS_METHOD_WHITENED = 2 /* sweeps over y, x = mu + L^-T y, each of which moves every site within
+                               bounds and constraints (docs/constraints.md); without them
+                               independent draws.  Forward, omega 1, native stream, CPU */
 } gbs_method;
 
 typedef enum gbs_order {
@@ -345,10 +374,12 @@ typedef enum gbs_order {
 } gbs_order;
 
 typedef enum gbs_start {
-    GBS_START_OVERDISPERSED = 0, /* mu + 2 sd z, z from the native stream */
+    GBS_START_OVERDISPERSED = 0, /* mu + 2 sd z, z from the native stream; with constraints all
+                                    chains at gbs_model_interior's point */
     GBS_START_ZERO = 1,
     GBS_START_MEAN = 2,
-    GBS_START_GIVEN = 3
+    GBS_START_GIVEN = 3,
+    GBS_START_LATER = 4 /* a state is set, or read from a checkpoint, before the first sweep */
 } gbs_start;
 
 typedef struct gbs_sampler_spec {
@@ -376,9 +407,11 @@ GBS_API gbs_sampler_spec gbs_sampler_spec_default(void);
  * their starts.  EXACT takes no order, omega or start other than the defaults.
  * Owns: *out is the caller's; it keeps a reference to the model and uses ctx (allocator and
  * message) until destroyed.
- * Fails: ARGUMENT, MEMORY, LIMIT (sites, chains or sweeps beyond the stream), NOT_FINITE (given
+ * Fails: ARGUMENT (among it a start outside bounds or constraints, and a method, order or stream
+ * that cannot keep them), MEMORY, LIMIT (sites, chains or sweeps beyond the stream), NOT_FINITE (given
  * noise, or a coefficient, or a start or draw about the mean, does not fit in T: the message names
- * the site), STATE (torch_state), UNAVAILABLE (the GPU failed).
+ * the site), STATE (torch_state), UNAVAILABLE (the GPU failed; no start inside constraints without
+ * Clp).
  * Threads: one thread at a time per sampler; samplers of one model may run in parallel, each
  * with its own context. */
 GBS_API gbs_status gbs_sampler_create(gbs_context *ctx, gbs_model *model,
@@ -387,12 +420,14 @@ GBS_API gbs_status gbs_sampler_create(gbs_context *ctx, gbs_model *model,
 GBS_API void gbs_sampler_destroy(gbs_sampler *sampler); /* accepts NULL */
 
 /* Advances every chain by `sweeps` sweeps (EXACT: draws).  Allocates nothing.
- * Fails: ARGUMENT, EXHAUSTED, LIMIT; the chains are then where they were.  UNAVAILABLE: the GPU
+ * Fails: ARGUMENT (START_LATER, and no state yet, among it), EXHAUSTED, LIMIT; the chains are then
+ * where they were.  UNAVAILABLE: the GPU
  * failed, and the chains may be lost. */
 GBS_API gbs_status gbs_sampler_run(gbs_sampler *sampler, int64_t sweeps);
 
 /* Reads or replaces the chains' state.  Shape: x [B, D] of type T.
- * Fails (set): NOT_FINITE, naming chain and site; the state is then as it was.  Both: UNAVAILABLE
+ * Fails (set): NOT_FINITE, and ARGUMENT for one outside bounds or constraints, naming chain and
+ * site; the state is then as it was.  Both: UNAVAILABLE
  * (the GPU failed). */
 GBS_API gbs_status gbs_sampler_get_state(const gbs_sampler *sampler, void *x);
 GBS_API gbs_status gbs_sampler_set_state(gbs_sampler *sampler, const void *x);

@@ -15,12 +15,19 @@ class ContextOptions(c.Structure):
     ]
 
 
+class Constraints(c.Structure):
+    _fields_ = [
+        ("rows", c.c_int64), ("matrix", c.c_void_p), ("start", c.c_void_p), ("site", c.c_void_p),
+        ("value", c.c_void_p), ("lower", c.c_void_p), ("upper", c.c_void_p),
+    ]
+
+
 class ModelSpec(c.Structure):
     _fields_ = [
         ("dim", c.c_int64), ("matrix_kind", c.c_int), ("matrix_type", c.c_int),
         ("matrix", c.c_void_p), ("row_stride", c.c_int64), ("location_kind", c.c_int),
         ("location_type", c.c_int), ("location", c.c_void_p), ("fixed", c.c_void_p),
-        ("lower", c.c_void_p), ("upper", c.c_void_p),
+        ("lower", c.c_void_p), ("upper", c.c_void_p), ("constraints", Constraints),
     ]
 
 

@@ -96,18 +96,12 @@ static double largest(gbs_type type)
     return type == GBS_F32 ? (double)FLT_MAX : DBL_MAX;
 }
 
-/* The least number of T that is not below `bound`; infinite only where all of T is below it. */
-static double up_to(gbs_type type, double bound)
+double gbs_bounds_up_to(gbs_type type, double bound)
 {
     if (type == GBS_F64)
         return bound;
     const float near = (float)bound;
     return (double)near < bound ? (double)nextafterf(near, INFINITY) : (double)near;
-}
-
-static double down_to(gbs_type type, double bound)
-{
-    return -up_to(type, -bound);
 }
 
 /* An empty box lies between two neighbours of T, or beyond its largest number. */
@@ -116,7 +110,7 @@ static double nearest(gbs_type type, double lower, double upper)
     const double most = largest(type);
     if (lower > most || upper < -most)
         return lower > most ? most : -most;
-    const double above = up_to(type, lower), below = down_to(type, upper);
+    const double above = gbs_bounds_up_to(type, lower), below = -gbs_bounds_up_to(type, -upper);
     return above - upper <= lower - below ? above : below;
 }
 
@@ -131,9 +125,9 @@ gbs_box gbs_bounds_box(const gbs_model *model, gbs_type type, int64_t site)
         return box;
     box.kind = GBS_BOX_HOLDS;
     if (lower >= -most)
-        box.lower = up_to(type, lower);
+        box.lower = gbs_bounds_up_to(type, lower);
     if (upper <= most)
-        box.upper = down_to(type, upper);
+        box.upper = -gbs_bounds_up_to(type, -upper);
     if (lower > most || upper < -most || box.lower > box.upper) {
         box.kind = GBS_BOX_EMPTY;
         box.lower = box.upper = nearest(type, lower, upper);

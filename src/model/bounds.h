@@ -9,6 +9,9 @@
 gbs_status gbs_bounds_read(gbs_context *ctx, const double *lower, const double *upper,
                            gbs_model *model);
 
+/* The least number of T that is not below `bound`; infinite only where all of T is below it. */
+double gbs_bounds_up_to(gbs_type type, double bound);
+
 /* What a site's bounds leave in T. */
 typedef enum gbs_box_kind {
     GBS_BOX_FREE,  /* no bound, or a fixed site: fixed goes before bounds */

@@ -26,6 +26,16 @@ void gbs_model_hashes(const gbs_model *model, uint64_t *precision, uint64_t *loc
     }
 }
 
+uint64_t gbs_constraints_hash(uint64_t hash, const gbs_constraints *rows)
+{
+    const int64_t entries = rows->start[rows->rows];
+    hash = gbs_hash_words(hash, rows->start, rows->rows + 1, 8);
+    hash = gbs_hash_words(hash, rows->site, entries, 8);
+    hash = gbs_hash_words(hash, rows->value, entries, 8);
+    hash = gbs_hash_words(hash, rows->lower, rows->rows, 8);
+    return gbs_hash_words(hash, rows->upper, rows->rows, 8);
+}
+
 uint64_t gbs_model_hash(const gbs_model *model)
 {
     uint64_t part[2];
@@ -38,5 +48,7 @@ uint64_t gbs_model_hash(const gbs_model *model)
         hash = gbs_hash_words(hash, model->fixed, n, 8);
     if (model->lower != NULL)
         hash = gbs_hash_words(gbs_hash_words(hash, model->lower, n, 8), model->upper, n, 8);
+    if (model->constraints != NULL)
+        hash = gbs_constraints_hash(hash, model->constraints);
     return hash;
 }

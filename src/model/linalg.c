@@ -20,6 +20,11 @@ void gbs_solve_backward(const double *l, int64_t n, double *x)
     gbs_linalg_kernels_for(GBS_ISA_AUTO)->solve_backward(n, l, n, x);
 }
 
+void gbs_inverse_factor(const double *l, int64_t n, gbs_isa isa, double *out)
+{
+    gbs_blocked_inverse_factor(gbs_linalg_kernels_for(isa), l, n, out);
+}
+
 void gbs_inverse_from_factor(const double *l, int64_t n, gbs_isa isa, double *work, double *out)
 {
     const gbs_linalg_kernels *const kernels = gbs_linalg_kernels_for(isa);

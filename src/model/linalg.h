@@ -16,6 +16,9 @@ int64_t gbs_cholesky(double *a, int64_t n, gbs_isa isa, double *pivot);
 void gbs_solve_forward(const double *l, int64_t n, double *x);
 void gbs_solve_backward(const double *l, int64_t n, double *x);
 
+/* L^-1, lower, the strict upper part zeros.  `out` [n, n]. */
+void gbs_inverse_factor(const double *l, int64_t n, gbs_isa isa, double *out);
+
 /* (L L')^-1, both halves, from M = L^-1: entry (i, j) = sum over k = max(i,j) .. n-1 of
  * M_ki M_kj, ascending, fused, from 0.  `work` and `out` [n, n]. */
 void gbs_inverse_from_factor(const double *l, int64_t n, gbs_isa isa, double *work, double *out);

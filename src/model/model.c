@@ -3,6 +3,7 @@
 #include "model/model.h"
 #include "model/bounds.h"
 #include "model/condition.h"
+#include "model/constraints.h"
 #include "model/linalg.h"
 #include "model/validate.h"
 
@@ -32,6 +33,7 @@ static void destroy(gbs_model *model)
     gbs_memory_give(&allocator, model->fixed);
     gbs_memory_give(&allocator, model->lower);
     gbs_memory_give(&allocator, model->upper);
+    gbs_memory_give(&allocator, model->constraints);
     gbs_memory_give(&allocator, atomic_load_explicit(&model->sd, memory_order_relaxed));
     gbs_memory_give(&allocator, model);
 }
@@ -153,6 +155,8 @@ static gbs_status freeze(gbs_context *ctx, const gbs_model_spec *spec, gbs_model
     if (status == GBS_OK)
         status = gbs_bounds_read(ctx, spec->lower, spec->upper, model);
     if (status == GBS_OK)
+        status = gbs_constraints_read(ctx, &spec->constraints, model);
+    if (status == GBS_OK)
         status = freeze_matrix(ctx, label, model);
     return status == GBS_OK ? freeze_mean(ctx, model) : status;
 }
@@ -224,6 +228,11 @@ const double *gbs_model_lower(const gbs_model *model)
 const double *gbs_model_upper(const gbs_model *model)
 {
     return model->upper;
+}
+
+const gbs_constraints *gbs_model_constraints(const gbs_model *model)
+{
+    return model->constraints;
 }
 
 const double *gbs_model_location(const gbs_model *model)

@@ -17,6 +17,7 @@ struct gbs_model {
     double *mean;          /* [D] mean of the law */
     double *fixed;         /* [D] values of fixed sites, NaN at free ones; NULL: none is fixed */
     double *lower, *upper; /* [D] bounds of all sites, in double; both NULL: none has any */
+    gbs_constraints *constraints; /* with what it points to in one block; NULL: none */
     _Atomic(double *) sd;  /* [D], published at the first gbs_model_sd; NULL before */
     /* Published at the first checkpoint; 0 before.  gbs_model_hashes */
     atomic_uint_fast64_t precision_hash, location_hash;
@@ -27,5 +28,8 @@ struct gbs_model {
 /* Hashes of the frozen precision, and of the location and its form: what a checkpoint knows its
  * model by.  Computed at the first call (in D^2 steps) and kept. */
 void gbs_model_hashes(const gbs_model *model, uint64_t *precision, uint64_t *location);
+
+/* Goes on with constraints, as a model keeps them. */
+uint64_t gbs_constraints_hash(uint64_t hash, const gbs_constraints *rows);
 
 #endif

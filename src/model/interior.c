@@ -1,0 +1,336 @@
+/* A point inside a model's bounds and rows, by two linear programmes over x = mu + s (p - n),
+ * p, n >= 0, s_j = 1 / sqrt(Q_jj):
+ *
+ *   1. the largest margin t <= 1/2 with (A x)_r >= lower_r + t w_r and <= upper_r - t w_r for all
+ *      bounds, w_r the smaller of the width between them and the conditional standard deviation of
+ *      the row: a Chebyshev centre in units that each row brings (Boyd and Vandenberghe 2004,
+ *      section 4.3.1), so that a narrow slab does not push all others against their bounds;
+ *   2. with half that margin, the point nearest to mu, in the sum of |x_j - mu_j| / s_j.
+ *
+ * Where the first has no solution, Farkas' lemma gives weights under which the bounds contradict
+ * each other; a basic solution's weights name a small set of them, which the message tells. */
+#include "model/clp.h"
+#include "model/condition.h"
+#include "model/model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Of a margin: less than this is none. */
+#define LEAST_MARGIN 1e-9
+/* Of a weight, beside the largest. */
+#define LEAST_WEIGHT 1e-7
+
+typedef struct bound {
+    int64_t row; /* of the constraints; or -1, and of the box of */
+    int64_t site;
+    int upper;
+    double value;
+} bound;
+
+/* Constraints by column, as Clp takes them. */
+typedef struct programme {
+    const gbs_model *model;
+    int rows, columns;                 /* columns: p_j, n_j of every site, then t */
+    bound *bound;                      /* [rows] */
+    int *start, *index;                /* [columns + 1], [entries] */
+    double *value;                     /* [entries] */
+    double *lower, *upper, *objective; /* [columns] */
+    double *row_lower, *row_upper;     /* [rows] */
+    void *memory;                      /* all of these */
+} programme;
+
+static double scale_of(const gbs_model *model, int64_t site)
+{
+    return 1.0 / sqrt(model->precision[site * model->dim + site]);
+}
+
+/* ---- sizes ---- */
+
+static int is_box(const gbs_model *model, int64_t site)
+{
+    return model->lower != NULL && !gbs_model_is_fixed(model, site);
+}
+
+/* Bounds in order: by site its lower and upper, by row its lower and upper. */
+static int64_t list_bounds(const gbs_model *model, bound *out)
+{
+    const gbs_constraints *const rows = model->constraints;
+    int64_t count = 0;
+    for (int64_t i = 0; i < model->dim; ++i)
+        for (int upper = 0; upper < 2 && is_box(model, i); ++upper) {
+            const double value = upper ? model->upper[i] : model->lower[i];
+            if (isfinite(value) && out != NULL)
+                out[count] = (bound){-1, i, upper, value};
+            count += isfinite(value);
+        }
+    for (int64_t r = 0; rows != NULL && r < rows->rows; ++r)
+        for (int upper = 0; upper < 2; ++upper) {
+            const double value = upper ? rows->upper[r] : rows->lower[r];
+            if (isfinite(value) && out != NULL)
+                out[count] = (bound){r, -1, upper, value};
+            count += isfinite(value);
+        }
+    return count;
+}
+
+static int64_t entries_of(const gbs_model *model, const bound *b)
+{
+    return b->row < 0 ? 1
+                      : model->constraints->start[b->row + 1] - model->constraints->start[b->row];
+}
+
+/* Entry e of a bound's row: its site and its coefficient. */
+static double entry_of(const gbs_model *model, const bound *b, int64_t e, int64_t *site)
+{
+    if (b->row < 0) {
+        *site = b->site;
+        return 1.0;
+    }
+    const int64_t at = model->constraints->start[b->row] + e;
+    *site = model->constraints->site[at];
+    return model->constraints->value[at];
+}
+
+static gbs_status allocate(gbs_context *ctx, programme *p, int64_t rows)
+{
+    const int64_t columns = 2 * p->model->dim + 1;
+    bound *const list = gbs_memory_take(&ctx->allocator, rows, sizeof *list);
+    if (list == NULL)
+        return gbs_fail_memory(ctx, "start", rows, sizeof *list);
+    p->bound = list;
+    list_bounds(p->model, list);
+    int64_t entries = rows;
+    for (int64_t r = 0; r < rows; ++r)
+        entries += 2 * entries_of(p->model, &list[r]);
+    if (entries > INT32_MAX || columns > INT32_MAX)
+        return gbs_fail(ctx, GBS_ERROR_LIMIT,
+                        "start: %lld bounds of %lld sites are too many for the linear programme; "
+                        "give one",
+                        (long long)rows, (long long)p->model->dim);
+    const int64_t doubles = entries + 3 * columns + 2 * rows, ints = columns + 1 + entries;
+    double *const at = p->memory =
+        gbs_memory_take(&ctx->allocator, doubles + (ints + 1) / 2, sizeof *at);
+    if (at == NULL)
+        return gbs_fail_memory(ctx, "start", doubles, sizeof *at);
+    p->rows = (int)rows;
+    p->columns = (int)columns;
+    p->value = at;
+    p->lower = at + entries;
+    p->upper = p->lower + columns;
+    p->objective = p->upper + columns;
+    p->row_lower = p->objective + columns;
+    p->row_upper = p->row_lower + rows;
+    p->start = (int *)(void *)(p->row_upper + rows);
+    p->index = p->start + columns + 1;
+    return GBS_OK;
+}
+
+static void give(gbs_context *ctx, programme *p)
+{
+    gbs_memory_give(&ctx->allocator, p->bound);
+    gbs_memory_give(&ctx->allocator, p->memory);
+}
+
+/* ---- numbers ---- */
+
+/* What the row is at mu (at their values for fixed sites), and its width w. */
+static void measure(const gbs_model *model, const bound *b, double *centre, double *width)
+{
+    double sum = 0, square = 0;
+    for (int64_t e = 0; e < entries_of(model, b); ++e) {
+        int64_t site;
+        const double a = entry_of(model, b, e, &site);
+        sum = fma(a, model->mean[site], sum);
+        if (!gbs_model_is_fixed(model, site))
+            square += a * scale_of(model, site) * a * scale_of(model, site);
+    }
+    const double lower = b->row < 0 ? model->lower[b->site] : model->constraints->lower[b->row];
+    const double upper = b->row < 0 ? model->upper[b->site] : model->constraints->upper[b->row];
+    *centre = sum;
+    *width = fmin(sqrt(square), upper - lower);
+}
+
+/* Columns fill from `next` on, row by row, so that each is in ascending order of rows. */
+static void fill_row(programme *p, int row, int *next)
+{
+    const gbs_model *const model = p->model;
+    const bound *const b = &p->bound[row];
+    double centre, width;
+    measure(model, b, &centre, &width);
+    const double by = width > 0 ? 1.0 / width : 1.0; /* 0: all its sites are fixed, and it holds */
+    p->row_lower[row] = b->upper ? -HUGE_VAL : (b->value - centre) * by;
+    p->row_upper[row] = b->upper ? (b->value - centre) * by : HUGE_VAL;
+    for (int64_t e = 0; e < entries_of(model, b); ++e) {
+        int64_t site;
+        const double a = entry_of(model, b, e, &site) * by;
+        for (int64_t sign = 0; sign < 2; ++sign) {
+            const int at = next[2 * site + sign]++;
+            p->index[at] = row;
+            p->value[at] = gbs_model_is_fixed(model, site)
+                               ? 0.0
+                               : (sign == 0 ? 1.0 : -1.0) * a * scale_of(model, site);
+        }
+    }
+    const int at = next[p->columns - 1]++;
+    p->index[at] = row;
+    p->value[at] = width > 0 ? (b->upper ? 1.0 : -1.0) : 0.0;
+}
+
+static gbs_status fill(gbs_context *ctx, programme *p)
+{
+    const gbs_model *const model = p->model;
+    int *const next = gbs_memory_take(&ctx->allocator, p->columns, sizeof *next);
+    if (next == NULL)
+        return gbs_fail_memory(ctx, "start", p->columns, sizeof *next);
+    for (int64_t r = 0; r < p->rows; ++r) {
+        for (int64_t e = 0; e < entries_of(model, &p->bound[r]); ++e) {
+            int64_t site;
+            entry_of(model, &p->bound[r], e, &site);
+            p->start[2 * site + 1]++;
+            p->start[2 * site + 2]++;
+        }
+        p->start[p->columns]++;
+    }
+    for (int c = 0; c < p->columns; ++c)
+        p->start[c + 1] += p->start[c];
+    memcpy(next, p->start, (size_t)p->columns * sizeof *next);
+    for (int row = 0; row < p->rows; ++row)
+        fill_row(p, row, next);
+    for (int c = 0; c < p->columns; ++c)
+        p->upper[c] = HUGE_VAL;
+    p->upper[p->columns - 1] = 0.5;
+    p->objective[p->columns - 1] = -1.0;
+    gbs_memory_give(&ctx->allocator, next);
+    return GBS_OK;
+}
+
+/* ---- what contradicts what ---- */
+
+static void tell(const bound *b, char *text, size_t bytes)
+{
+    if (b->row >= 0)
+        snprintf(text, bytes, "row %lld %s %.9g", (long long)b->row,
+                 b->upper ? "<=" : ">=", b->value);
+    else
+        snprintf(text, bytes, "site %lld %s %.9g", (long long)b->site,
+                 b->upper ? "<=" : ">=", b->value);
+}
+
+/* The bounds that carry weight, as many as fit. */
+static gbs_status fail_naming(gbs_context *ctx, const programme *p, const double *weight,
+                              const char *what)
+{
+    char names[320] = "";
+    size_t used = 0;
+    double most = 0;
+    int64_t left = 0;
+    for (int r = 0; weight != NULL && r < p->rows; ++r)
+        most = fmax(most, fabs(weight[r]));
+    for (int r = 0; weight != NULL && r < p->rows; ++r) {
+        char one[80];
+        if (!(fabs(weight[r]) > LEAST_WEIGHT * most))
+            continue;
+        tell(&p->bound[r], one, sizeof one);
+        if (left > 0 || used + strlen(one) + 3 > sizeof names)
+            ++left;
+        else
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                                     used > 0 ? ", " : "", one);
+    }
+    char more[40] = "";
+    if (left > 0)
+        snprintf(more, sizeof more, " and %lld more", (long long)left);
+    return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "constraints: %s: %s%s", what,
+                    used > 0 ? names : "all of them together", more);
+}
+
+static gbs_status fail_infeasible(gbs_context *ctx, const gbs_clp *clp, Clp_Simplex *solver,
+                                  const programme *p)
+{
+    double *const ray = clp->infeasibilityRay(solver);
+    const gbs_status status = fail_naming(ctx, p, ray, "no point keeps these together");
+    if (ray != NULL)
+        clp->freeRay(solver, ray);
+    return status;
+}
+
+/* ---- solving ---- */
+
+static gbs_status fail_solver(gbs_context *ctx, int status)
+{
+    return gbs_fail(ctx, GBS_ERROR_UNAVAILABLE,
+                    "constraints: Clp did not find a start (status %d); give one", status);
+}
+
+static gbs_status solve(gbs_context *ctx, const gbs_clp *clp, Clp_Simplex *solver, programme *p)
+{
+    const int t = p->columns - 1;
+    clp->setLogLevel(solver, 0);
+    clp->setPrimalTolerance(solver, 1e-9);
+    clp->loadProblem(solver, p->columns, p->rows, p->start, p->index, p->value, p->lower, p->upper,
+                     p->objective, p->row_lower, p->row_upper);
+    clp->dual(solver, 0);
+    if (clp->status(solver) == 1)
+        return fail_infeasible(ctx, clp, solver, p);
+    if (clp->status(solver) != 0)
+        return fail_solver(ctx, clp->status(solver));
+    const double margin = clp->primalColumnSolution(solver)[t];
+    if (margin < LEAST_MARGIN)
+        return fail_naming(ctx, p, clp->dualRowSolution(solver),
+                           "these leave no room between them");
+    for (int c = 0; c < t; ++c)
+        p->objective[c] = 1.0;
+    p->objective[t] = 0.0;
+    p->lower[t] = margin / 2;
+    clp->chgObjCoefficients(solver, p->objective);
+    clp->chgColumnLower(solver, p->lower);
+    clp->primal(solver, 0);
+    return clp->status(solver) == 0 ? GBS_OK : fail_solver(ctx, clp->status(solver));
+}
+
+static void read_point(const programme *p, const double *solution, double *x)
+{
+    const gbs_model *const model = p->model;
+    for (int64_t i = 0; i < model->dim; ++i) {
+        x[i] = fma(scale_of(model, i), solution[2 * i] - solution[2 * i + 1], model->mean[i]);
+        if (gbs_model_is_fixed(model, i))
+            x[i] = model->fixed[i];
+        else if (model->lower != NULL)
+            x[i] = fmin(fmax(x[i], model->lower[i]), model->upper[i]);
+    }
+}
+
+static gbs_status find_inside(gbs_context *ctx, const gbs_model *model, int64_t bounds, double *x)
+{
+    gbs_clp clp;
+    if (!gbs_clp_load(&clp))
+        return gbs_fail(ctx, GBS_ERROR_UNAVAILABLE,
+                        "constraints: a start inside them is found by Clp (libClp.so.1, in Debian "
+                        "coinor-libclp1), which is not installed; install it or give a start");
+    programme p = {.model = model};
+    gbs_status status = allocate(ctx, &p, bounds);
+    if (status == GBS_OK)
+        status = fill(ctx, &p);
+    Clp_Simplex *const solver = status == GBS_OK ? clp.newModel() : NULL;
+    if (solver != NULL) {
+        status = solve(ctx, &clp, solver, &p);
+        if (status == GBS_OK)
+            read_point(&p, clp.primalColumnSolution(solver), x);
+        clp.deleteModel(solver);
+    }
+    give(ctx, &p);
+    return status;
+}
+
+gbs_status gbs_model_interior(gbs_context *ctx, const gbs_model *model, double *x)
+{
+    if (ctx == NULL || model == NULL || x == NULL)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "interior: context, model and x must not be NULL");
+    const int64_t bounds = list_bounds(model, NULL);
+    if (bounds > 0)
+        return find_inside(ctx, model, bounds, x);
+    memcpy(x, model->mean, (size_t)model->dim * sizeof *x);
+    return GBS_OK;
+}
