@@ -39,6 +39,7 @@ enum {
     HEAD_LOCATION,
     HEAD_PERMUTATION,
     HEAD_FIXED,
+    HEAD_CONSTRAINTS = 31,
     HEAD_WORDS = 32 /* the rest is 0 */
 };
 
@@ -192,6 +193,9 @@ static head describe(const gbs_sampler *sampler, const gbs_moments *moments,
             gbs_hash_words(GBS_HASH_START, sampler->pass[0].site, sampler->dim, 8);
     if (sampler->model->fixed != NULL)
         h.word[HEAD_FIXED] = gbs_hash_words(GBS_HASH_START, sampler->model->fixed, sampler->dim, 8);
+    if (sampler->model->constraints != NULL)
+        h.word[HEAD_CONSTRAINTS] =
+            gbs_constraints_hash(GBS_HASH_START, sampler->model->constraints);
     return h;
 }
 
@@ -282,7 +286,7 @@ static int makes_sense(const head *h)
 {
     const double omega = double_of(h->word[HEAD_OMEGA]);
     if (!within(h->word[HEAD_TYPE], GBS_F32, GBS_F64) ||
-        !within(h->word[HEAD_METHOD], GBS_METHOD_GIBBS, GBS_METHOD_EXACT) ||
+        !within(h->word[HEAD_METHOD], GBS_METHOD_GIBBS, GBS_METHOD_WHITENED) ||
         !within(h->word[HEAD_ORDER], GBS_ORDER_FORWARD, GBS_ORDER_PERMUTED) ||
         !within(h->word[HEAD_STREAM], GBS_STREAM_NATIVE, GBS_STREAM_TORCH_CUDA) ||
         !(omega > 0.0 && omega < 2.0))
@@ -366,7 +370,7 @@ typedef struct field {
 } field;
 
 static const char *const type_names[] = {"float", "double"};
-static const char *const method_names[] = {"gibbs", "exact"};
+static const char *const method_names[] = {"gibbs", "exact", "whitened"};
 static const char *const order_names[] = {"forward", "backward", "symmetric", "permuted"};
 static const char *const stream_names[] = {"native", "given", "torch-cpu", "torch-cuda"};
 
@@ -387,6 +391,7 @@ static const field must_agree[] = {
     {HEAD_PRECISION, TELL_HASH, "precision", NULL},
     {HEAD_LOCATION, TELL_HASH, "location", NULL},
     {HEAD_PERMUTATION, TELL_HASH, "permutation", NULL},
+    {HEAD_CONSTRAINTS, TELL_HASH, "set of constraints", NULL},
 };
 
 static gbs_status differ(gbs_context *ctx, const field *f, uint64_t its, uint64_t here)

@@ -23,6 +23,9 @@ gbs_status gbs_noise_check(const gbs_sampler *sampler, int64_t sweeps)
     gbs_context *const ctx = sampler->ctx;
     const int64_t last = STREAM_SWEEPS / sampler->passes;
     const int64_t next = sampler->first_sweep + sampler->done;
+    if (sampler->stateless)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                        "start: it comes later, but no state has been set yet");
     if (sweeps > last - next)
         return gbs_fail(ctx, GBS_ERROR_LIMIT,
                         "sweeps: %lld more after sweep number %lld; the stream ends at %lld",

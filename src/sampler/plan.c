@@ -58,11 +58,11 @@ static gbs_status check_counts(gbs_context *ctx, int64_t dim, const gbs_sampler_
 
 static gbs_status check_method(gbs_context *ctx, int64_t dim, const gbs_sampler_spec *spec)
 {
-    if (spec->method != GBS_METHOD_GIBBS && spec->method != GBS_METHOD_EXACT)
+    if (spec->method < GBS_METHOD_GIBBS || spec->method > GBS_METHOD_WHITENED)
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "method: %d is not known", (int)spec->method);
     if (spec->order < GBS_ORDER_FORWARD || spec->order > GBS_ORDER_PERMUTED)
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "order: %d is not known", (int)spec->order);
-    if (spec->start < GBS_START_OVERDISPERSED || spec->start > GBS_START_GIVEN)
+    if (spec->start < GBS_START_OVERDISPERSED || spec->start > GBS_START_LATER)
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "start: %d is not known", (int)spec->start);
     if (!(spec->omega > 0.0 && spec->omega < 2.0))
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "omega: %.17g is not in (0, 2)", spec->omega);
@@ -235,6 +235,25 @@ static gbs_status check_row(const gbs_sampler *sampler, const gbs_rows *rows, in
     return GBS_OK;
 }
 
+static gbs_status check_rows(const gbs_sampler *sampler, const gbs_rows *rows, void *scratch)
+{
+    gbs_status status = GBS_OK;
+    for (int64_t i = 0; i < sampler->dim && status == GBS_OK; ++i)
+        status = check_row(sampler, rows, i, scratch);
+    return status;
+}
+
+gbs_status gbs_plan_check_rows(const gbs_sampler *sampler, const gbs_rows *rows)
+{
+    const size_t size = gbs_type_size(sampler->type);
+    void *const scratch = gbs_memory_take(&sampler->ctx->allocator, sampler->dim, size);
+    if (scratch == NULL)
+        return gbs_fail_memory(sampler->ctx, "sampler coefficients", sampler->dim, size);
+    const gbs_status status = check_rows(sampler, rows, scratch);
+    gbs_memory_give(&sampler->ctx->allocator, scratch);
+    return status;
+}
+
 static gbs_status take_panels(const gbs_sampler *sampler, int64_t elements, void **out)
 {
     const size_t size = gbs_type_size(sampler->type);
@@ -303,9 +322,7 @@ gbs_status gbs_plan_coefficients(gbs_sampler *sampler, double omega)
     void *const scratch = gbs_memory_take(&sampler->ctx->allocator, elements, size);
     if (scratch == NULL)
         return gbs_fail_memory(sampler->ctx, "sampler coefficients", elements, size);
-    gbs_status status = GBS_OK;
-    for (int64_t i = 0; i < sampler->dim && status == GBS_OK; ++i)
-        status = check_row(sampler, &rows, i, scratch);
+    gbs_status status = check_rows(sampler, &rows, scratch);
     if (status == GBS_OK && sampler->ctx->device == NULL)
         status = plan_passes(sampler, &rows, scratch);
     gbs_memory_give(&sampler->ctx->allocator, scratch);

@@ -10,6 +10,9 @@ gbs_status gbs_plan_check(gbs_context *ctx, int64_t dim, const gbs_sampler_spec 
 gbs_status gbs_plan_order(gbs_sampler *sampler, const gbs_sampler_spec *spec);
 gbs_status gbs_plan_coefficients(gbs_sampler *sampler, double omega);
 
+/* Do all coefficients fit in T? */
+gbs_status gbs_plan_check_rows(const gbs_sampler *sampler, const gbs_rows *rows);
+
 /* Where the coefficients' rows come from. */
 gbs_rows gbs_plan_rows(const gbs_sampler *sampler, double omega);
 

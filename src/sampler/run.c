@@ -2,6 +2,7 @@
  * stays in cache, and blocks are shared out among the context's threads; only torch's CPU
  * generator, one sequence over all chains, forces sweep by sweep. */
 #include "core/pool.h"
+#include "sampler/constrained.h"
 #include "sampler/on_device.h"
 #include "sampler/sampler_internal.h"
 
@@ -63,6 +64,10 @@ static gbs_pass_job pass_of(gbs_sampler *sampler, const gbs_block *block, int64_
 void gbs_sampler_pass(gbs_sampler *sampler, const gbs_block *block, int64_t ahead, int half,
                       int64_t room)
 {
+    if (sampler->constrained != NULL) {
+        gbs_constrained_pass(sampler, block, ahead, half, room);
+        return;
+    }
     const gbs_pass_job job = pass_of(sampler, block, ahead, half, room);
     if (sampler->method == GBS_METHOD_EXACT) {
         block->kernels->solve(&job);

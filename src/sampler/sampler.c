@@ -1,5 +1,6 @@
 /* The sampler: made from a plan, and read.  run.c runs it. */
 #include "sampler/sampler_internal.h"
+#include "sampler/constrained.h"
 #include "sampler/on_device.h"
 #include "sampler/plan.h"
 #include "core/pool.h"
@@ -27,6 +28,12 @@ void gbs_sampler_split(gbs_sampler *sampler)
     const int64_t narrow_blocks = (left + narrow - 1) / narrow;
     sampler->blocks = sampler->wide_blocks + narrow_blocks;
     sampler->padded_chains = covered + narrow_blocks * narrow;
+}
+
+int gbs_sampler_is_constrained(const gbs_sampler *sampler)
+{
+    return sampler->method == GBS_METHOD_WHITENED ||
+           (sampler->method == GBS_METHOD_GIBBS && sampler->model->constraints != NULL);
 }
 
 void *gbs_sampler_take(gbs_sampler *sampler, const char *what, int64_t rows, int64_t columns,
@@ -141,9 +148,11 @@ static gbs_status check_start(const gbs_sampler *sampler, const double *spread)
 static gbs_status start_chains(gbs_sampler *sampler, const gbs_sampler_spec *spec)
 {
     const gbs_start start = sampler->method == GBS_METHOD_EXACT ? GBS_START_MEAN : spec->start;
+    if (start == GBS_START_OVERDISPERSED && sampler->model->constraints != NULL)
+        return gbs_constrained_start(sampler);
     if (start == GBS_START_GIVEN)
         gbs_state_scatter(sampler, spec->initial, spec->initial_rows == 1 ? 0 : sampler->dim, 1);
-    if (start == GBS_START_GIVEN || start == GBS_START_ZERO)
+    if (start == GBS_START_GIVEN || start == GBS_START_ZERO || start == GBS_START_LATER)
         return GBS_OK; /* memory starts as zeros */
     gbs_status status = GBS_OK;
     double *spread = NULL;
@@ -169,13 +178,16 @@ static gbs_status plan(gbs_sampler *sampler, const gbs_sampler_spec *spec)
     if (status == GBS_OK)
         status = gbs_plan_order(sampler, spec);
     if (status == GBS_OK)
-        status = gbs_plan_coefficients(sampler, spec->omega);
+        status = gbs_sampler_is_constrained(sampler) ? gbs_constrained_plan(sampler, spec->omega)
+                                                     : gbs_plan_coefficients(sampler, spec->omega);
     if (status == GBS_OK)
         status = start_stream(sampler);
     if (status == GBS_OK)
         status = start_chains(sampler, spec);
     if (status == GBS_OK)
         gbs_state_hold_fixed(sampler);
+    if (status == GBS_OK && sampler->constrained != NULL && !sampler->stateless)
+        status = gbs_constrained_check_start(sampler);
     if (status == GBS_OK && sampler->ctx->device != NULL)
         status = gbs_on_device_start(sampler);
     return status;
@@ -214,7 +226,10 @@ gbs_status gbs_sampler_create(gbs_context *ctx, gbs_model *model, const gbs_samp
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
                         "sampler: context, model, spec and out must not be NULL");
     gbs_status status = gbs_plan_check(ctx, model->dim, spec);
-    if (status == GBS_OK && model->lower != NULL)
+    if (status == GBS_OK)
+        status = gbs_constrained_check(ctx, model, spec);
+    if (status == GBS_OK && model->lower != NULL && model->constraints == NULL &&
+        spec->method != GBS_METHOD_WHITENED)
         status = gbs_fail(ctx, GBS_ERROR_UNAVAILABLE,
                           "model: it has bounds, which sweeps do not keep yet");
     if (status == GBS_OK)
@@ -241,11 +256,14 @@ gbs_status gbs_sampler_create(gbs_context *ctx, gbs_model *model, const gbs_samp
     sampler->passes = spec->order == GBS_ORDER_SYMMETRIC ? 2 : 1;
     sampler->stream = spec->stream;
     sampler->groups = 1;
-    if (sampler->method == GBS_METHOD_GIBBS && ctx->device == NULL)
+    sampler->stateless = spec->start == GBS_START_LATER;
+    const int forms = sampler->method == GBS_METHOD_GIBBS && ctx->device == NULL &&
+                      !gbs_sampler_is_constrained(sampler);
+    if (forms)
         sampler->few =
             gbs_form_few(ctx, sampler->kernels, sampler->type, sampler->chains, sampler->dim);
     gbs_sampler_split(sampler);
-    if (sampler->method == GBS_METHOD_GIBBS && ctx->device == NULL)
+    if (forms)
         sampler->together = gbs_form_tiles(ctx, sampler->type, sampler->wide_blocks, sampler->dim);
 
     fenv_t saved;
@@ -266,6 +284,7 @@ void gbs_sampler_destroy(gbs_sampler *sampler)
         return;
     const gbs_allocator *const allocator = &sampler->ctx->allocator;
     gbs_on_device_end(sampler);
+    gbs_constrained_end(sampler);
     for (int half = 0; half < 2; ++half) {
         gbs_memory_give(allocator, sampler->pass[half].site);
         gbs_memory_give(allocator, sampler->pass[half].wide_panels);
@@ -303,12 +322,17 @@ gbs_status gbs_sampler_set_state(gbs_sampler *sampler, const void *x)
         return GBS_ERROR_ARGUMENT;
     if (x == NULL)
         return gbs_fail(sampler->ctx, GBS_ERROR_ARGUMENT, "x: NULL");
-    const gbs_status status =
+    gbs_status status =
         gbs_state_check(sampler->ctx, "x", sampler->type, x, sampler->chains, sampler->dim);
+    if (status == GBS_OK && sampler->constrained != NULL)
+        status = gbs_constrained_check_state(sampler->ctx, sampler->model, sampler->type, "x", x,
+                                             sampler->chains);
     if (status == GBS_OK && sampler->on_device != NULL)
-        return gbs_on_device_set_state(sampler, x);
-    if (status == GBS_OK)
+        status = gbs_on_device_set_state(sampler, x);
+    else if (status == GBS_OK)
         gbs_state_scatter(sampler, x, sampler->dim, 1);
+    if (status == GBS_OK)
+        sampler->stateless = 0;
     return status;
 }
 
@@ -340,6 +364,8 @@ const char *gbs_sampler_kernel(const gbs_sampler *sampler)
 {
     if (sampler->on_device != NULL)
         return gbs_on_device_kernel(sampler);
+    if (sampler->constrained != NULL)
+        return gbs_constrained_kernel(sampler);
     const char *const *const names = sampler->few != NULL    ? sampler->kernels->few_name
                                      : sampler->together > 0 ? sampler->kernels->tile_name
                                                              : sampler->kernels->sweep_name;

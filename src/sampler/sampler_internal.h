@@ -29,6 +29,7 @@ typedef struct gbs_block {
 } gbs_block;
 
 struct gbs_on_device;
+struct gbs_constrained;
 
 struct gbs_sampler {
     gbs_context *ctx;
@@ -39,9 +40,12 @@ struct gbs_sampler {
     uint64_t seed;
     gbs_order order;
     double omega;
-    int relaxed; /* omega is not 1 */
+    int relaxed;   /* omega is not 1 */
+    int stateless; /* START_LATER, and no state yet */
 
     struct gbs_on_device *on_device; /* NULL on the CPU; else it holds the chains, not `state` */
+
+    struct gbs_constrained *constrained; /* NULL but for whitened sweeps and row constraints */
 
     const gbs_kernels *kernels;
     const gbs_few_kernels *few; /* NULL: blocks of chains */
@@ -70,6 +74,9 @@ struct gbs_sampler {
     void *staging; /* [B, D] for the callback; exact draws add the mean here */
     int64_t done;  /* sweeps or draws since create */
 };
+
+/* Whitened, or under row constraints: planned and run by constrained.c, block by block. */
+int gbs_sampler_is_constrained(const gbs_sampler *sampler);
 
 /* rows * columns elements, zeroed, or NULL with *status set; does nothing once *status is a
  * failure. */
