@@ -7,10 +7,13 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 typedef struct facts {
     model_files files;
     int64_t dim, fixed;           /* sites, and those that --fix holds */
+    int64_t rows;                 /* of --rows */
+    bool rows_checked;            /* there is room between them */
     int64_t nonzeros, duplicates; /* nonzeros among the free sites */
     gbs_spectrum spectrum;
     double omega;
@@ -41,7 +44,7 @@ static void weigh(facts *f)
 /* NULL where tau is not known. */
 static const char *advice(const facts *f)
 {
-    if (isnan(f->gibbs_cost))
+    if (isnan(f->gibbs_cost) || f->rows)
         return NULL;
     return f->gibbs_cost < f->exact_cost ? "gibbs" : "exact";
 }
@@ -77,6 +80,25 @@ static void leave_blank(facts *f)
     f->tau = f->rate = f->gibbs_cost = f->exact_cost = NAN;
 }
 
+/* Is there room between the constraints?  Without a solver that stays open. */
+static exit_code check_rows(gbs_context *ctx, facts *f, const gbs_model *model)
+{
+    const gbs_constraints *rows = gbs_model_constraints(model);
+    if (!rows)
+        return EXIT_FINE;
+    f->rows = rows->rows;
+    double *x = take(f->dim, sizeof *x, "constraints");
+    if (!x)
+        return EXIT_FILE;
+    const gbs_status status = gbs_model_interior(ctx, model, x);
+    free(x);
+    f->rows_checked = status == GBS_OK;
+    if (status == GBS_OK || status == GBS_ERROR_UNAVAILABLE)
+        return EXIT_FINE;
+    return complain(status == GBS_ERROR_MEMORY ? EXIT_FILE : EXIT_BAD_INPUT, "%s: %s",
+                    f->files.rows, gbs_context_message(ctx));
+}
+
 static exit_code gather(gbs_context *ctx, facts *f, bool rate_always)
 {
     gbs_model *model = NULL;
@@ -91,6 +113,8 @@ static exit_code gather(gbs_context *ctx, facts *f, bool rate_always)
     const gbs_status status = gbs_model_spectrum(ctx, model, &f->spectrum);
     if (status != GBS_OK)
         code = complain_status(ctx, status);
+    if (code == EXIT_FINE)
+        code = check_rows(ctx, f, model);
     keep_in_range(&f->spectrum);
     f->tau = (2 / f->omega - 1) * f->spectrum.tau_max;
     f->rate = NAN;
@@ -154,7 +178,9 @@ static void print_verdicts(const facts *f)
     else
         printf("float         moves the covariance by about %.2g: %s\n", s->f32_covariance_error,
                verdicts[f32_judge(s)]);
-    if (!advice(f))
+    if (f->rows)
+        puts("advice        none: these figures are those of the law without its constraints");
+    else if (!advice(f))
         puts("advice        " OUT_OF_RANGE);
     else
         printf("advice        %s: multiply-adds per effective draw %.3g by gibbs, %.3g by exact\n",
@@ -173,8 +199,12 @@ static void print_facts(const facts *f)
     }
     if (f->fixed)
         printf("%lld sites fixed, ", (long long)f->fixed);
-    printf("precision%s with %lld nonzeros (%.3g %%)\n", f->fixed ? " of the others" : "", (long long)f->nonzeros,
-           100 * (double)f->nonzeros / (n * n));
+    printf("precision%s with %lld nonzeros (%.3g %%)\n", f->fixed ? " of the others" : "",
+           (long long)f->nonzeros, 100 * (double)f->nonzeros / (n * n));
+    if (f->rows)
+        printf("constraints   %lld rows, %s\n", (long long)f->rows,
+               f->rows_checked ? "with room between them"
+                               : "not checked: that takes Clp, which is not installed");
     print_spectrum(&f->spectrum);
     if (isnan(f->tau))
         fputs("tau_max       " OUT_OF_RANGE, stdout);
@@ -197,12 +227,12 @@ static json_t *facts_json(const facts *f)
             : json_pack("{s:o, s:I, s:I}", "value", json_number(s->asymmetry), "row",
                         (json_int_t)s->asymmetry_row, "column", (json_int_t)s->asymmetry_column);
     return json_pack(
-        "{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
+        "{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
         " s:{s:o, s:s}, s:{s:o, s:o}, s:s?}",
         "gibbsite", gbs_version(), "verb", "info", "matrix", json_text(f->files.matrix), "kind",
         f->files.covariance ? "covariance" : "precision", "size", (json_int_t)f->dim, "fixed",
-        (json_int_t)f->fixed, "nonzeros", (json_int_t)f->nonzeros, "duplicates",
-        (json_int_t)f->duplicates, "asymmetry", asymmetry, "eigenvalue_min",
+        (json_int_t)f->fixed, "rows", (json_int_t)f->rows, "nonzeros", (json_int_t)f->nonzeros,
+        "duplicates", (json_int_t)f->duplicates, "asymmetry", asymmetry, "eigenvalue_min",
         json_number(s->eigenvalue_min), "eigenvalue_max", json_number(s->eigenvalue_max),
         "condition", json_number(s->condition), "omega", json_number(f->omega), "tau_max",
         json_number(f->tau), "gibbs_rate", json_number(f->rate), "sweeps_to_forget",
@@ -223,6 +253,12 @@ exit_code verb_info(int argc, char **argv)
          OPTION_FLAG, .required = false},
         {"--fix", "FILE", "hold sites at these values: D numbers, nan for a free site",
          &f.files.fix, OPTION_TEXT, .required = false},
+        {"--rows", "FILE", "constraints: the rows A of lower <= A x <= upper, [R, D]",
+         &f.files.rows, OPTION_TEXT, .required = false},
+        {"--row-lower", "FILE|VALUE", "their lower bounds: R numbers, or one for all rows",
+         &f.files.row_lower, OPTION_TEXT, .required = false},
+        {"--row-upper", "FILE|VALUE", "their upper bounds", &f.files.row_upper, OPTION_TEXT,
+         .required = false},
         {"--omega", "W", "over-relaxation weight, 0 < W < 2 (default 1)", &f.omega, OPTION_REAL,
          .low = 0, .high = 2, .open = true},
         {"--rate", NULL,
@@ -244,6 +280,9 @@ exit_code verb_info(int argc, char **argv)
     };
     exit_code code;
     if (!options_parse(&command, argc, argv, &code))
+        return code;
+    code = check_row_options(&command, &f.files);
+    if (code != EXIT_FINE)
         return code;
     gbs_context *ctx = NULL;
     if (gbs_context_create(NULL, &ctx) != GBS_OK)

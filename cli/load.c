@@ -130,6 +130,8 @@ static const char *blamed(const model_files *files, const char *message)
     const char *location = files->mean ? files->mean : files->info ? files->info : files->offset;
     if (files->fix && !strncmp(message, "fixed:", 6))
         return files->fix;
+    if (files->rows && !strncmp(message, "constraints:", 12))
+        return files->rows;
     for (size_t k = 0; location && k < sizeof words / sizeof *words; k++)
         if (!strncmp(message, words[k], strlen(words[k])))
             return location;
@@ -154,6 +156,7 @@ exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **mod
 {
     gbs_array matrix = {0}, location = {0};
     double *fixed = NULL;
+    row_arrays rows = {0};
     gbs_model_spec spec = gbs_model_spec_default();
     *model = NULL;
     *facts = (model_facts){0};
@@ -173,7 +176,8 @@ exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **mod
     facts->duplicates = matrix.duplicates;
     take_names(facts, files->matrix, &matrix);
     if ((code = load_location(files, facts, &spec, &location)) != EXIT_FINE ||
-        (code = load_fixed(files, facts, &spec, &fixed)) != EXIT_FINE)
+        (code = load_fixed(files, facts, &spec, &fixed)) != EXIT_FINE ||
+        (code = load_rows(files, facts, &spec, &rows)) != EXIT_FINE)
         goto done;
     const gbs_status status = gbs_model_create(ctx, &spec, model);
     if (status != GBS_OK) {
@@ -197,5 +201,6 @@ done:
     gbs_array_free(&matrix);
     gbs_array_free(&location);
     free(fixed);
+    row_arrays_free(&rows);
     return code;
 }

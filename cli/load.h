@@ -3,6 +3,7 @@
 #define GIBBSITE_CLI_LOAD_H
 
 #include "cli.h"
+#include "options.h"
 
 #include "io/array.h"
 
@@ -11,6 +12,7 @@ typedef struct model_files {
     bool covariance;
     const char *mean, *info, *offset; /* at most one */
     const char *fix;                  /* values of sites to hold, NaN for the others */
+    const char *rows, *row_lower, *row_upper; /* constraints; bounds are files, or numbers */
     bool quiet;                       /* no notices */
 } model_files;
 
@@ -44,6 +46,20 @@ exit_code match_names(model_facts *facts, const char *path, gbs_array *array);
  * unless EXIT_FINE. */
 exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **model,
                      model_facts *facts);
+
+/* `text` is a number, for each of `count`, or names a file with a vector of so many; *out is the
+ * caller's, ended by free(). */
+exit_code load_numbers(const char *text, int64_t count, double **out);
+
+/* Row constraints.  check: bounds need rows, and rows need bounds.  load: what it fills must outlive
+ * gbs_model_create, and is ended by row_arrays_free, whatever comes back. */
+typedef struct row_arrays {
+    double *matrix, *lower, *upper;
+} row_arrays;
+exit_code check_row_options(const cli_command *command, const model_files *files);
+exit_code load_rows(const model_files *files, model_facts *facts, gbs_model_spec *spec,
+                    row_arrays *rows);
+void row_arrays_free(row_arrays *rows);
 
 void model_facts_free(model_facts *facts); /* accepts an all-zero one; leaves it so */
 

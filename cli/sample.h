@@ -67,6 +67,7 @@ typedef struct sample_run {
     gbs_moments *moments; /* NULL where draws are kept */
     model_facts facts;
     gbs_array noise, initial; /* the files of --stream given and --init */
+    double *inside;           /* [dim] the start that was found inside constraints; NULL: none was */
     int64_t dim;
     void *checkpoint; /* room for one; NULL where none is wanted */
     size_t checkpoint_size;

@@ -19,7 +19,7 @@
 /* torch's kernel runs blocks of this many threads. */
 enum { LEAST_THREADS = 256 };
 
-static const char *const methods[] = {"gibbs", "exact", NULL};
+static const char *const methods[] = {"gibbs", "exact", "whitened", NULL};
 static const char *const dtypes[] = {"f32", "f64", NULL};
 static const char *const orders[] = {"forward", "backward", "symmetric", NULL};
 static const char *const backends[] = {"cpu", "cuda", NULL};
@@ -57,6 +57,15 @@ static exit_code check_exact(const cli_command *command)
                                "%s has no meaning with --method exact, whose draws are "
                                "independent",
                                refused[k]);
+    return EXIT_FINE;
+}
+
+static exit_code check_whitened(const cli_command *command)
+{
+    static const char *const refused[] = {"--order", "--omega"};
+    for (size_t k = 0; k < sizeof refused / sizeof *refused; k++)
+        if (option_given(command, refused[k]))
+            return usage_error(command, "%s has no meaning with --method whitened", refused[k]);
     return EXIT_FINE;
 }
 
@@ -199,14 +208,13 @@ static exit_code check_output_files(const cli_command *command, const sample_pla
 /* No output over an input, and no two outputs in one file; --checkpoint may go on in --resume's. */
 static exit_code check_files(const cli_command *command, const sample_plan *plan)
 {
-    const char *const inputs[] = {plan->files.matrix,
-                                  plan->files.mean,
-                                  plan->files.info,
-                                  plan->files.offset,
-                                  plan->files.fix,
-                                  plan->noise,
-                                  plan->start == GBS_START_GIVEN ? plan->init : NULL,
-                                  plan->resume};
+    const char *const inputs[] = {
+        plan->files.matrix,    plan->files.mean,
+        plan->files.info,      plan->files.offset,
+        plan->files.fix,       plan->files.rows,
+        plan->files.row_lower, plan->files.row_upper,
+        plan->noise,           plan->start == GBS_START_GIVEN ? plan->init : NULL,
+        plan->resume};
     enum { INPUTS = sizeof inputs / sizeof *inputs };
     const exit_code code = check_output_files(command, plan, inputs, INPUTS);
     if (code != EXIT_FINE || !plan->checkpoint)
@@ -253,6 +261,10 @@ static exit_code settle_plan(const cli_command *command, sample_plan *plan, int 
         code = check_exact(command);
         plan->warmup = 0;
     }
+    if (code == EXIT_FINE && plan->method == GBS_METHOD_WHITENED)
+        code = check_whitened(command);
+    if (code == EXIT_FINE)
+        code = check_row_options(command, &plan->files);
     if (code == EXIT_FINE)
         code = check_counts(command, plan);
     if (code == EXIT_FINE)
@@ -291,8 +303,16 @@ bool plan_parse(int argc, char **argv, sample_plan *p, exit_code *code)
          &p->files.offset, OPTION_TEXT, .required = false},
         {"--fix", "FILE", "hold sites at these values: D numbers, nan for a free site",
          &p->files.fix, OPTION_TEXT, .required = false},
+        {"--rows", "FILE", "constraints: the rows A of lower <= A x <= upper, [R, D]",
+         &p->files.rows, OPTION_TEXT, .required = false},
+        {"--row-lower", "FILE|VALUE", "their lower bounds: R numbers, or one for all rows",
+         &p->files.row_lower, OPTION_TEXT, .required = false},
+        {"--row-upper", "FILE|VALUE", "their upper bounds", &p->files.row_upper, OPTION_TEXT,
+         .required = false},
         {"--method", "M",
-         "gibbs, or exact: independent draws, usually the better\ntool where it is possible",
+         "gibbs (default); exact: independent draws, usually the\nbetter tool where it is "
+         "possible; "
+         "whitened: sweeps that\nmove all sites at once, within bounds and constraints",
          &p->method, OPTION_CHOICE, .choices = methods},
         {"--chains", "N", "chains (default 4)", &p->chains, OPTION_COUNT, .least = 1,
          .most = MOST_CHAINS},

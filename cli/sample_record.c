@@ -12,7 +12,7 @@ static const char *const stream_names[] = {"native", "given", "torch-cpu", "torc
 /* Given normals are mapped by nobody. */
 static const int64_t stream_versions[] = {
     GBS_STREAM_NATIVE_VERSION, 0, GBS_STREAM_TORCH_CPU_VERSION, GBS_STREAM_TORCH_CUDA_VERSION};
-static const char *const method_names[] = {"gibbs", "exact"};
+static const char *const method_names[] = {"gibbs", "exact", "whitened"};
 static const char *const dtype_names[] = {"f32", "f64"};
 static const char *const order_names[] = {"forward", "backward", "symmetric"};
 static const char *const form_names[] = {"zero", "mean", "information", "offset"};
@@ -37,7 +37,7 @@ static void put_word(FILE *to, const char *option, const char *word)
 
 static void put_options(FILE *to, const sample_plan *plan)
 {
-    const bool gibbs = plan->method == GBS_METHOD_GIBBS;
+    const bool gibbs = plan->method == GBS_METHOD_GIBBS, chain = plan->method != GBS_METHOD_EXACT;
     char omega[32];
     fprintf(to, "--method %s", method_names[plan->method]);
     put_word(to, "-Q", plan->files.matrix);
@@ -47,11 +47,14 @@ static void put_options(FILE *to, const sample_plan *plan)
     put_word(to, "--info", plan->files.info);
     put_word(to, "--offset", plan->files.offset);
     put_word(to, "--fix", plan->files.fix);
+    put_word(to, "--rows", plan->files.rows);
+    put_word(to, "--row-lower", plan->files.row_lower);
+    put_word(to, "--row-upper", plan->files.row_upper);
     fprintf(to, " --chains %" PRId64, plan->chains);
-    if (gibbs && !plan->resume)
+    if (chain && !plan->resume)
         fprintf(to, " --warmup %" PRId64, plan->warmup);
     fprintf(to, " --draws %" PRId64, plan->draws);
-    if (gibbs)
+    if (chain)
         fprintf(to, " --thin %" PRId64, plan->thin);
     fprintf(to, " --seed %" PRIu64 " --dtype %s", plan->seed, dtype_names[plan->dtype]);
     if (plan->force)
@@ -59,9 +62,9 @@ static void put_options(FILE *to, const sample_plan *plan)
     if (gibbs) {
         fprintf(to, " --order %s", order_names[plan->order]);
         fprintf(to, " --omega %s", shortest(plan->omega, omega));
-        if (!plan->resume)
-            put_word(to, "--init", plan->init);
     }
+    if (chain && !plan->resume)
+        put_word(to, "--init", plan->init);
     put_word(to, "--stream", plan->stream);
     if (plan->stream_kind == GBS_STREAM_TORCH_CUDA && plan->backend == GBS_BACKEND_CUDA)
         put_word(to, "--backend", "cuda"); /* torch's own bits; the CPU comes within 5e-6 */
@@ -124,9 +127,9 @@ exit_code record_make(sample_record *record, const sample_run *run)
     if (plan->method == GBS_METHOD_GIBBS) {
         add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("order", 0, order_names[plan->order]));
         add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_DOUBLE("omega", 0, plan->omega));
-        if (!plan->resume)
-            add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("init", 0, plan->init));
     }
+    if (plan->method != GBS_METHOD_EXACT && !plan->resume)
+        add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("init", 0, plan->init));
     if (plan->resume)
         add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_INT64("first_draw", 0, plan->first_draw));
     add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("options", 0, record->options));
@@ -184,8 +187,14 @@ json_t *record_json(const sample_record *record, const sample_run *run)
     if (object && plan->method == GBS_METHOD_GIBBS) {
         json_object_set_new(object, "order", json_string(order_names[plan->order]));
         json_object_set_new(object, "omega", json_number(plan->omega));
-        if (!plan->resume)
-            json_object_set_new(object, "init", json_text(plan->init));
+    }
+    if (object && plan->method != GBS_METHOD_EXACT && !plan->resume)
+        json_object_set_new(object, "init", json_text(plan->init));
+    if (object && run->inside) {
+        json_t *start = json_array();
+        for (int64_t i = 0; i < run->dim; i++)
+            json_array_append_new(start, json_number(run->inside[i]));
+        json_object_set_new(object, "start", start);
     }
     if (object && plan->resume) {
         json_object_set_new(object, "resume", json_text(plan->resume));

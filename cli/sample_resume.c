@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const char *const dtypes[] = {"f32", "f64"};
-static const char *const methods[] = {"gibbs", "exact"};
+static const char *const methods[] = {"gibbs", "exact", "whitened"};
 static const char *const orders[] = {"forward", "backward", "symmetric", "permuted"};
 
 /* The message for an option that differs; text as it would be typed. */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Float is offered for models that it does not bend (numerics.md, section 2). */
 static exit_code check_float(sample_run *run)
@@ -68,10 +69,51 @@ static exit_code convert(gbs_array *array, gbs_type type)
     return EXIT_FINE;
 }
 
+/* With constraints and no other start: a point inside them, which a solver finds.  It is told and
+ * recorded, since another machine's may differ in its last digits. */
+static exit_code find_start(sample_run *run, gbs_sampler_spec *spec)
+{
+    const sample_plan *plan = run->plan;
+    gbs_array *a = &run->initial;
+    run->inside = take(run->dim, sizeof *run->inside, "start");
+    a->data = take(run->dim, sizeof(double), "start");
+    if (!run->inside || !a->data)
+        return EXIT_FILE;
+    a->type = GBS_F64;
+    a->count = run->dim;
+    const gbs_status status = gbs_model_interior(run->ctx, run->model, a->data);
+    if (status == GBS_ERROR_UNAVAILABLE)
+        return complain(EXIT_USAGE, "%s, with --init", gbs_context_message(run->ctx));
+    if (status != GBS_OK)
+        return complain(status == GBS_ERROR_MEMORY ? EXIT_FILE : EXIT_BAD_INPUT, "%s: %s",
+                        plan->files.rows, gbs_context_message(run->ctx));
+    const exit_code code = convert(a, spec->type);
+    for (int64_t i = 0; code == EXIT_FINE && i < run->dim; i++)
+        run->inside[i] = array_at(a, i);
+    spec->start = GBS_START_GIVEN;
+    spec->initial = a->data;
+    spec->initial_rows = 1;
+    return code;
+}
+
+static void say_start(const sample_run *run)
+{
+    enum { SHOWN = 6 };
+    char numbers[SHOWN * 32] = "", number[32];
+    size_t used = 0;
+    for (int64_t i = 0; i < run->dim && i < SHOWN; i++)
+        used += (size_t)snprintf(numbers + used, sizeof numbers - used, " %s",
+                                 shortest(run->inside[i], number));
+    say("start inside the constraints:%s%s", numbers, run->dim > SHOWN ? " ..." : "");
+}
+
 /* --init FILE: [chains, D], or [D] for the same start in every chain. */
 static exit_code load_start(sample_run *run, gbs_sampler_spec *spec)
 {
     const sample_plan *plan = run->plan;
+    if (spec->start == GBS_START_OVERDISPERSED && plan->method != GBS_METHOD_EXACT &&
+        gbs_model_constraints(run->model))
+        return find_start(run, spec);
     if (plan->start != GBS_START_GIVEN)
         return EXIT_FINE;
     gbs_array *a = &run->initial;
@@ -133,7 +175,7 @@ static exit_code make_sampler(sample_run *run)
     spec.seed = plan->seed;
     spec.order = (gbs_order)plan->order;
     spec.omega = plan->omega;
-    spec.start = plan->resume && plan->method == GBS_METHOD_GIBBS ? GBS_START_ZERO : plan->start;
+    spec.start = plan->resume && plan->method != GBS_METHOD_EXACT ? GBS_START_LATER : plan->start;
     spec.stream.kind = plan->stream_kind;
     spec.stream.cuda_multiprocessors = plan->multiprocessors;
     spec.stream.cuda_threads_per_multiprocessor = plan->threads;
@@ -146,8 +188,13 @@ static exit_code make_sampler(sample_run *run)
     if (status == GBS_ERROR_MEMORY) /* the library counts chains in whole batches */
         return complain(EXIT_FILE, "--chains %" PRId64 ": %s", plan->chains,
                         gbs_context_message(run->ctx));
+    if (status == GBS_ERROR_ARGUMENT && plan->start == GBS_START_GIVEN &&
+        !strncmp(gbs_context_message(run->ctx), "start:", 6))
+        return complain(EXIT_BAD_INPUT, "%s: %s", plan->init, gbs_context_message(run->ctx));
     if (status != GBS_OK)
         return complain_status(run->ctx, status);
+    if (run->inside && !plan->quiet)
+        say_start(run);
     if (plan->moments_only) {
         const gbs_status made = gbs_moments_create(run->ctx, plan->chains, run->dim, &run->moments);
         if (made != GBS_OK)
@@ -187,5 +234,6 @@ void run_close(sample_run *run)
     model_facts_free(&run->facts);
     gbs_array_free(&run->noise);
     gbs_array_free(&run->initial);
+    free(run->inside);
     free(run->checkpoint);
 }

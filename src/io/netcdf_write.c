@@ -233,7 +233,7 @@ static int put_constant(int group, const char *name, int dim, const double *valu
 
 static int put_constant_data(netcdf_writer *w, const gbs_results_spec *spec)
 {
-    if (!spec->location && !spec->diag_precision && !spec->fixed)
+    if (!spec->location && !spec->diag_precision && !spec->fixed && !spec->start)
         return NC_NOERR;
     int dim;
     int code = nc_def_grp(w->file, "constant_data", &w->constants);
@@ -247,6 +247,8 @@ static int put_constant_data(netcdf_writer *w, const gbs_results_spec *spec)
         code = put_constant(w->constants, "diag_precision", dim, spec->diag_precision, NULL);
     if (!code && spec->fixed)
         code = put_constant(w->constants, "fixed", dim, spec->fixed, NULL);
+    if (!code && spec->start)
+        code = put_constant(w->constants, "start", dim, spec->start, NULL);
     return code;
 }
 

@@ -106,8 +106,8 @@ static void test_method(void **state)
                   {NAN, "omega: "},
                   {INFINITY, "omega: inf"}};
     gbs_sampler_spec spec = good;
-    spec.method = (gbs_method)2;
-    assert_refused(f, &spec, GBS_ERROR_ARGUMENT, "method: 2");
+    spec.method = (gbs_method)3;
+    assert_refused(f, &spec, GBS_ERROR_ARGUMENT, "method: 3");
     spec = good;
     spec.order = (gbs_order)4;
     assert_refused(f, &spec, GBS_ERROR_ARGUMENT, "order: 4");

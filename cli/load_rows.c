@@ -1,0 +1,107 @@
+/* Row constraints from files: --rows with --row-lower and --row-upper. */
+#include "load.h"
+#include "options.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* All of `text` as a number: inf and nan are numbers too, a file of that name is ./inf. */
+static bool is_number(const char *text, double *value)
+{
+    char *end;
+    *value = strtod(text, &end);
+    return *text != '\0' && *end == '\0';
+}
+
+static exit_code copy_numbers(const gbs_array *array, double **out)
+{
+    *out = take(array->count, sizeof **out, "constraints");
+    for (int64_t k = 0; *out && k < array->count; k++)
+        (*out)[k] = array_at(array, k);
+    return *out ? EXIT_FINE : EXIT_FILE;
+}
+
+exit_code load_numbers(const char *text, int64_t count, double **out)
+{
+    double value;
+    if (is_number(text, &value)) {
+        *out = take(count, sizeof **out, "bounds");
+        for (int64_t k = 0; *out && k < count; k++)
+            (*out)[k] = value;
+        return *out ? EXIT_FINE : EXIT_FILE;
+    }
+    gbs_array array = {0};
+    exit_code code = load_array(text, &array);
+    if (code != EXIT_FINE)
+        return code;
+    const bool flat =
+        array.axes == 1 || (array.axes == 2 && (array.shape[0] == 1 || array.shape[1] == 1));
+    if (flat && array.count == count) {
+        code = copy_numbers(&array, out);
+    } else {
+        char needed[64];
+        snprintf(needed, sizeof needed, "a vector of %" PRId64, count);
+        code = complain_shape(&array, text, needed);
+    }
+    gbs_array_free(&array);
+    return code;
+}
+
+exit_code check_row_options(const cli_command *command, const model_files *files)
+{
+    if (files->rows && !files->row_lower && !files->row_upper)
+        return usage_error(command, "--rows: neither --row-lower nor --row-upper bounds them");
+    if (!files->rows && (files->row_lower || files->row_upper))
+        return usage_error(command, "%s bounds the rows of --rows, which is not given",
+                           files->row_lower ? "--row-lower" : "--row-upper");
+    return EXIT_FINE;
+}
+
+static exit_code load_matrix(const model_files *files, model_facts *facts, row_arrays *rows,
+                             int64_t *count)
+{
+    gbs_array array = {0};
+    exit_code code = load_array(files->rows, &array);
+    if (code != EXIT_FINE)
+        return code;
+    const bool one = array.axes == 1 && array.shape[0] == facts->dim;
+    if (one || (array.axes == 2 && array.shape[1] == facts->dim)) {
+        *count = one ? 1 : array.shape[0];
+        code = match_names(facts, files->rows, &array);
+        if (code == EXIT_FINE)
+            code = copy_numbers(&array, &rows->matrix);
+    } else {
+        char needed[64];
+        snprintf(needed, sizeof needed, "(rows, %" PRId64 ")", facts->dim);
+        code = complain_shape(&array, files->rows, needed);
+    }
+    if (code == EXIT_FINE && array.duplicates && !files->quiet)
+        say("%s: duplicate entries, summed: %" PRId64, files->rows, array.duplicates);
+    gbs_array_free(&array);
+    return code;
+}
+
+exit_code load_rows(const model_files *files, model_facts *facts, gbs_model_spec *spec,
+                    row_arrays *rows)
+{
+    int64_t count = 0;
+    if (!files->rows)
+        return EXIT_FINE;
+    exit_code code = load_matrix(files, facts, rows, &count);
+    if (code == EXIT_FINE && files->row_lower)
+        code = load_numbers(files->row_lower, count, &rows->lower);
+    if (code == EXIT_FINE && files->row_upper)
+        code = load_numbers(files->row_upper, count, &rows->upper);
+    spec->constraints = (gbs_constraints){
+        .rows = count, .matrix = rows->matrix, .lower = rows->lower, .upper = rows->upper};
+    return code;
+}
+
+void row_arrays_free(row_arrays *rows)
+{
+    free(rows->matrix);
+    free(rows->lower);
+    free(rows->upper);
+    *rows = (row_arrays){0};
+}

@@ -1,0 +1,154 @@
+# gibbsite sample and info with row constraints, and whitened sweeps: laws known in closed form,
+# what is refused, the start that is found, the record.  Statistics have fixed seeds and bounds of 5
+# Monte Carlo standard errors.
+. "$(dirname "$0")/lib.sh"
+
+matrix() { # NAME ROWS COLUMNS VALUES BY COLUMN...
+    name=$1
+    shift
+    printf '%%%%MatrixMarket matrix array real general\n%d %d\n' "$1" "$2" >"$name"
+    shift 2
+    printf '%s\n' "$@" >>"$name"
+}
+
+# The rotated square: covariance diag(10, 1), -2 <= x0 + x1 <= 2, -2 <= x0 - x1 <= 2.
+square() {
+    matrix q.mtx 2 2 0.1 0 0 1
+    printf '%%%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 1\n2 1 1\n2 2 -1\n' >a.mtx
+    matrix zero.mtx 1 2 0 0
+}
+
+# Is there a solver here?  Starts are given where there is none.
+have_clp() {
+    gibbsite info -Q q.mtx --rows a.mtx --row-lower -2 >solver 2>&1 && grep -q "with room" solver
+}
+
+test_law() {
+    square
+    for options in "--method gibbs" "--method whitened" "--method whitened --dtype f32" "--order symmetric"; do
+        # shellcheck disable=SC2086
+        code 0 gibbsite sample -Q q.mtx --rows a.mtx --row-lower -2 --row-upper 2 --init zero.mtx --seed 7 \
+            --draws 20000 --json $options
+        for row in "1 .742365305228" "2 .442840693457"; do
+            # shellcheck disable=SC2086
+            set -- $row
+            near "mean of x[$(($1 - 1))], $options" "$(json out mean $1)" 0 \
+                "$(json out mcse_mean $1 | awk '{ print 5 * $1 }')"
+            near "sd of x[$(($1 - 1))]" "$(json out sd $1)" "$(echo "$2" | awk '{ printf "%.17g", sqrt($1) }')" \
+                "$(json out mcse_sd $1 | awk '{ print 5 * $1 }')"
+        done
+    done
+}
+
+# Bounds from a number, a vector and a row are the same run; so are instruction sets and threads.
+test_same_bits() {
+    square
+    matrix low.mtx 2 1 -2 -2
+    code 0 gibbsite sample -Q q.mtx --rows a.mtx --row-lower -2 --init zero.mtx --seed 1 --draws 50 -o a.npy
+    code 0 gibbsite sample -Q q.mtx --rows a.mtx --row-lower low.mtx --row-upper inf --init zero.mtx --seed 1 \
+        --draws 50 -o b.npy --isa scalar --threads 3
+    same a.npy b.npy
+    code 0 gibbsite sample -Q q.mtx --method whitened --seed 1 --draws 50 -o c.npy
+    code 0 gibbsite sample -Q q.mtx --method whitened --seed 1 --draws 50 -o d.npy --isa scalar --threads 2
+    same c.npy d.npy
+}
+
+test_start() {
+    square
+    have_clp || skip "no Clp on this machine"
+    matrix low.mtx 2 1 1 -9
+    code 0 gibbsite sample -Q q.mtx --rows a.mtx --row-lower low.mtx --seed 1 --draws 20 -o a.nc --json
+    says err "start inside the constraints:"
+    says out '"start": ['
+    # the start that was printed, given back, is the same run
+    sed -n 's/.*start inside the constraints: //p' err >numbers
+    # shellcheck disable=SC2046
+    matrix start.mtx 1 2 $(cat numbers)
+    code 0 gibbsite sample -Q q.mtx --rows a.mtx --row-lower low.mtx --seed 1 --draws 20 -o b.npy
+    code 0 gibbsite sample -Q q.mtx --rows a.mtx --row-lower low.mtx --seed 1 --draws 20 -o c.npy --init start.mtx
+    same b.npy c.npy
+}
+
+test_contradiction() {
+    square
+    have_clp || skip "no Clp on this machine"
+    matrix a3.mtx 3 2 1 -1 0 0 0 1
+    matrix low.mtx 3 1 1 0.5 0
+    code 3 gibbsite sample -Q q.mtx --rows a3.mtx --row-lower low.mtx --seed 1 -o x.nc
+    says err "a3.mtx: constraints: no point keeps these together: row 0 >= 1, row 1 >= 0.5"
+    absent x.nc
+    code 3 gibbsite info -Q q.mtx --rows a3.mtx --row-lower low.mtx
+    says err "row 0 >= 1, row 1 >= 0.5"
+}
+
+test_resume() {
+    square
+    for method in gibbs whitened; do
+        rm -f ck
+        base="-Q q.mtx --rows a.mtx --row-lower -2 --row-upper 2 --method $method"
+        # shellcheck disable=SC2086
+        code 0 gibbsite sample $base --init zero.mtx --seed 1 --warmup 10 --draws 40 -o whole.npy
+        # shellcheck disable=SC2086
+        code 0 gibbsite sample $base --init zero.mtx --seed 1 --warmup 10 --draws 15 -o first.npy --checkpoint ck
+        code 0 gibbsite sample -Q q.mtx --rows a.mtx --row-lower -2 --row-upper 2 --resume ck --draws 25 -o rest.npy
+        words whole.npy >whole
+        # chain by chain: 15 draws of 2 from the one, 25 of 2 from the other
+        words first.npy >first
+        words rest.npy >rest
+        for chain in 0 1 2 3; do
+            tail -n +$((chain * 30 + 1)) first | head -n 30
+            tail -n +$((chain * 50 + 1)) rest | head -n 50
+        done >joined
+        same joined whole
+        code 3 gibbsite sample -Q q.mtx --rows a.mtx --row-lower -3 --row-upper 2 --resume ck --draws 25 -o x.npy
+        says err "its set of constraints is another one"
+    done
+}
+
+test_refused() {
+    square
+    code 2 gibbsite sample -Q q.mtx --rows a.mtx
+    says err "neither --row-lower nor --row-upper"
+    code 2 gibbsite sample -Q q.mtx --row-upper 1
+    says err "--row-upper bounds the rows of --rows, which is not given"
+    code 2 gibbsite sample -Q q.mtx --method whitened --order backward
+    says err "--order has no meaning with --method whitened"
+    code 2 gibbsite sample -Q q.mtx --method whitened --omega 1.2
+    says err "--omega has no meaning with --method whitened"
+    code 3 gibbsite sample -Q q.mtx --rows a.mtx --row-lower 1 --row-upper 0
+    says err "a.mtx: constraints: row 0: lower 1 is above upper 0"
+    code 3 gibbsite sample -Q q.mtx --rows a.mtx --row-lower nan
+    says err "lower of row 0 is NaN"
+    code 3 gibbsite sample -Q q.mtx --rows a.mtx --row-lower 1 --row-upper 1
+    says err "is an equation"
+    matrix three.mtx 3 1 0 0 0
+    code 3 gibbsite sample -Q q.mtx --rows a.mtx --row-lower three.mtx
+    says err "three.mtx: has shape (3, 1), a vector of 2 is needed"
+    code 3 gibbsite sample -Q q.mtx --rows three.mtx --row-lower 0
+    says err "three.mtx: has shape (3, 1), (rows, 2) is needed"
+    code 3 gibbsite sample -Q q.mtx --rows a.mtx --row-lower 1 --init zero.mtx
+    says err "zero.mtx: start: chain 0 gives row 0 of the constraints 0, not between 1 and inf"
+    code 2 gibbsite sample -Q q.mtx --rows a.mtx --row-lower -1 --method exact
+    says err "exact draws would not keep them"
+}
+
+test_info() {
+    square
+    code 0 gibbsite info -Q q.mtx --rows a.mtx --row-lower -2
+    says out "constraints   2 rows"
+    says out "without its constraints"
+    code 0 gibbsite info -Q q.mtx --rows a.mtx --row-lower -2 --json
+    says out '"rows": 2'
+    code 2 gibbsite info -Q q.mtx --rows a.mtx
+}
+
+test_record() {
+    square
+    code 0 gibbsite sample -Q q.mtx --rows a.mtx --row-lower -2 --row-upper 2 --init zero.mtx --seed 1 --draws 9 --json \
+        --method whitened --warmup 3
+    says out "--method whitened -Q q.mtx --rows a.mtx --row-lower -2 --row-upper 2 --chains 4 --warmup 3"
+    says out '"kernel": "whitened_f64_'
+    says_not out "omega"
+}
+
+run_tests
