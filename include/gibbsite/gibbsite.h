@@ -334,6 +334,13 @@ typedef enum gbs_stream {
 GBS_API gbs_status gbs_native_normals(gbs_context *ctx, gbs_type type, uint64_t seed, int64_t sweep,
                                       int64_t first_chain, int64_t chains, int64_t sites, void *z);
 
+/* The native stream's words of one sweep for draws between bounds, uint32_t (float) or 53 bits in
+ * uint64_t (double): what GIVEN takes as `words`, and gbs_truncnorm as `word`.
+ * Otherwise as gbs_native_normals. */
+GBS_API gbs_status gbs_native_words(gbs_context *ctx, gbs_type type, uint64_t seed, int64_t sweep,
+                                    int64_t first_chain, int64_t chains, int64_t sites,
+                                    void *words);
+
 /* Sizes of torch's generator states, as torch.get_rng_state() and
  * torch.cuda.get_rng_state() return them. */
 #define GBS_TORCH_CPU_STATE_BYTES 5056
@@ -347,6 +354,10 @@ typedef struct gbs_stream_spec {
     gbs_type noise_type;
     const void *noise;
     int64_t noise_sweeps;
+    /* GIVEN, sites between bounds: words[n, i, b], in the same places and for as many sweeps, is
+     * uint32_t (T float) or the low 53 bits of uint64_t (double), as in gbs_truncnorm_spec; noise is
+     * not read there, nor words elsewhere, and the one that no site needs may be NULL. */
+    const void *words;
     /* TORCH: a state to start from; NULL starts from the sampler's seed.  Copied at create. */
     const void *torch_state;
     size_t torch_state_bytes;
@@ -391,7 +402,9 @@ typedef struct gbs_sampler_spec {
     uint64_t seed;
     gbs_order order;            /* default FORWARD */
     const int64_t *permutation; /* [D] with PERMUTED: site visited p-th; copied */
-    double omega;               /* w in (0, 2), default 1 */
+    double omega;               /* w in (0, 2), default 1; must be 1 where sites have bounds */
+    double overrelax;           /* r in [0, 1), default 0: over-relaxed draws between bounds, and
+                                   w = 1 + r at sites without any; not with GIVEN */
     gbs_start start;            /* default OVERDISPERSED */
     const void *initial;        /* with GIVEN: [initial_rows, D] of type T; copied */
     int64_t initial_rows;       /* B, or 1 for the same start in every chain */
@@ -407,11 +420,11 @@ GBS_API gbs_sampler_spec gbs_sampler_spec_default(void);
  * their starts.  EXACT takes no order, omega or start other than the defaults.
  * Owns: *out is the caller's; it keeps a reference to the model and uses ctx (allocator and
  * message) until destroyed.
- * Fails: ARGUMENT (among it a start outside bounds or constraints, and a method, order or stream
- * that cannot keep them), MEMORY, LIMIT (sites, chains or sweeps beyond the stream), NOT_FINITE (given
- * noise, or a coefficient, or a start or draw about the mean, does not fit in T: the message names
- * the site), STATE (torch_state), UNAVAILABLE (the GPU failed; no start inside constraints without
- * Clp).
+ * Fails: ARGUMENT (among it a start outside bounds or constraints, and a method, order, stream or
+ * omega that cannot keep them), MEMORY, LIMIT (sites, chains or sweeps beyond the stream),
+ * NOT_FINITE (given noise, or a coefficient, or a start or draw about the mean, does not fit in T:
+ * the message names the site), STATE (torch_state), UNAVAILABLE (the GPU failed, or does not draw
+ * between bounds; no start inside constraints without Clp).
  * Threads: one thread at a time per sampler; samplers of one model may run in parallel, each
  * with its own context. */
 GBS_API gbs_status gbs_sampler_create(gbs_context *ctx, gbs_model *model,
@@ -607,9 +620,9 @@ GBS_API uint64_t gbs_sweep_torch_cuda_advance(const gbs_sweep_spec *spec);
 /* Everything that the rest of a run depends on, as bytes that every machine reads alike
  * (docs/file-formats.md): the chains' state, the place in the stream, a torch generator's state,
  * moments; and what must agree when they are read: type, method, counts, seed, stream and version
- * of its mapping, order, omega, and hashes of the model.  Read into a sampler made of the same
- * model and options, in another process or on another instruction set, the run goes on as if it
- * had never stopped.  The format carries a version and a checksum. */
+ * of its mapping, order, omega, overrelax, and hashes of the model and its bounds.  Read into a
+ * sampler made of the same model and options, in another process or on another instruction set, the
+ * run goes on as if it had never stopped.  The format carries a version and a checksum. */
 #define GBS_CHECKPOINT_VERSION 1
 
 /* The caller's own counts, which a sampler does not know; kept and given back as they are. */
@@ -623,7 +636,7 @@ typedef struct gbs_checkpoint_info {
     gbs_type type;
     gbs_method method;
     gbs_order order;
-    double omega;
+    double omega, overrelax;
     int64_t chains, dim, first_chain;
     int64_t next_sweep; /* as gbs_sampler_next_sweep */
     uint64_t seed;

@@ -34,7 +34,8 @@ class ModelSpec(c.Structure):
 class StreamSpec(c.Structure):
     _fields_ = [
         ("kind", c.c_int), ("noise_type", c.c_int), ("noise", c.c_void_p),
-        ("noise_sweeps", c.c_int64), ("torch_state", c.c_void_p), ("torch_state_bytes", c.c_size_t),
+        ("noise_sweeps", c.c_int64), ("words", c.c_void_p),
+        ("torch_state", c.c_void_p), ("torch_state_bytes", c.c_size_t),
         ("cuda_multiprocessors", c.c_int32), ("cuda_threads_per_multiprocessor", c.c_int32),
     ]
 
@@ -43,8 +44,8 @@ class SamplerSpec(c.Structure):
     _fields_ = [
         ("type", c.c_int), ("method", c.c_int), ("chains", c.c_int64), ("first_chain", c.c_int64),
         ("first_sweep", c.c_int64), ("seed", c.c_uint64), ("order", c.c_int),
-        ("permutation", c.c_void_p), ("omega", c.c_double), ("start", c.c_int),
-        ("initial", c.c_void_p), ("initial_rows", c.c_int64), ("stream", StreamSpec),
+        ("permutation", c.c_void_p), ("omega", c.c_double), ("overrelax", c.c_double),
+        ("start", c.c_int), ("initial", c.c_void_p), ("initial_rows", c.c_int64), ("stream", StreamSpec),
     ]
 
 
@@ -72,6 +73,7 @@ class CheckpointInfo(c.Structure):
     _anonymous_ = ("counts",)
     _fields_ = [
         ("type", c.c_int), ("method", c.c_int), ("order", c.c_int), ("omega", c.c_double),
+        ("overrelax", c.c_double),
         ("chains", c.c_int64), ("dim", c.c_int64), ("first_chain", c.c_int64),
         ("next_sweep", c.c_int64), ("seed", c.c_uint64), ("stream", c.c_int),
         ("stream_mapping_version", c.c_int64), ("cuda_multiprocessors", c.c_int32),

@@ -16,6 +16,7 @@ enum {
     GBS_PURPOSE_SITE = 0,
     GBS_PURPOSE_START = 1,
     GBS_PURPOSE_TRUNCATED = 2,
+    GBS_PURPOSE_CELL = 3, /* position within the rounding cell of a draw between bounds */
     GBS_PURPOSE_EXACT = 5
 };
 
@@ -118,6 +119,46 @@ typedef struct gbs_tile_kernels {
     void (*finish)(const gbs_tile_job *job);
 } gbs_tile_kernels;
 
+/* Words of the native stream, uint32_t for float and 53 bits in uint64_t for double, in the places
+ * of a normals job's normals: rows of the sites where `wanted` is set, the others untouched. */
+typedef struct gbs_words_job {
+    gbs_normals_job like;
+    const uint8_t *wanted; /* by site; NULL: all are */
+} gbs_words_job;
+
+/* Sites between bounds: all by site, [D], numbers of type T. */
+typedef struct gbs_bounded_sites {
+    uint8_t *bounded;            /* is this one? */
+    void *lower, *upper, *scale; /* infinite where there is no such bound; s_i */
+    /* r and sqrt(1 - r^2), rounded to T: over-relaxed draws; r = 0: plain ones */
+    double overrelax, beside;
+} gbs_bounded_sites;
+
+/* A sweep's pass over a model with bounds: the sum of a bounded site starts at c and takes no noise
+ * (with w != 1 the A_ii of its row is 0), and its value is drawn between its bounds with the sum
+ * for the mean. */
+typedef struct gbs_bounded_job {
+    gbs_pass_job pass; /* z: at bounded sites words of purpose 2; over-relaxed: normals at all */
+    const gbs_bounded_sites *sites;
+    const void *cells; /* over-relaxed: words of purpose 3 at bounded sites, rows as those of z */
+} gbs_bounded_job;
+
+typedef void (*gbs_words_function)(const gbs_words_job *job);
+typedef void (*gbs_bounded_function)(const gbs_bounded_job *job);
+
+/* For blocks as wide as those of the gbs_block_kernels beside which they are used. */
+typedef struct gbs_bounded_block_kernels {
+    int32_t width;
+    int32_t rows;
+    gbs_words_function words;
+    gbs_bounded_function sweep;
+} gbs_bounded_block_kernels;
+
+typedef struct gbs_bounded_kernels {
+    const char *name[2]; /* by type */
+    gbs_bounded_block_kernels wide[2], narrow[2];
+} gbs_bounded_kernels;
+
 typedef struct gbs_kernels {
     const char *sweep_name[2]; /* by type, as tests and bench print it */
     const char *few_name[2];
@@ -126,6 +167,7 @@ typedef struct gbs_kernels {
     gbs_block_kernels narrow[2];
     gbs_few_kernels few[2][GBS_FEW_KERNELS];
     gbs_tile_kernels tiles[2];
+    const gbs_bounded_kernels *bounded;
 } gbs_kernels;
 
 /* The CPU's tables, each in its own file with its own compile flags. */
@@ -134,15 +176,13 @@ extern const gbs_kernels gbs_kernels_scalar_fma;
 extern const gbs_kernels gbs_kernels_avx2;
 extern const gbs_kernels gbs_kernels_avx512;
 extern const gbs_kernels gbs_kernels_neon;
+extern const gbs_bounded_kernels gbs_bounded_scalar;
+extern const gbs_bounded_kernels gbs_bounded_scalar_fma;
+extern const gbs_bounded_kernels gbs_bounded_avx2;
+extern const gbs_bounded_kernels gbs_bounded_avx512;
+extern const gbs_bounded_kernels gbs_bounded_neon;
 
 /* The table of an available instruction set. */
 const gbs_kernels *gbs_cpu_kernels(gbs_isa isa);
-
-/* The larger of the two groups of rows that panels are packed for. */
-static inline int32_t gbs_kernels_most_rows(const gbs_kernels *kernels, gbs_type type)
-{
-    const int32_t wide = kernels->wide[type].rows, narrow = kernels->narrow[type].rows;
-    return wide > narrow ? wide : narrow;
-}
 
 #endif

@@ -70,14 +70,14 @@ typedef void (*gbs_constrained_function)(const gbs_constrained_job *job);
 
 /* Words for the sites that are HELD among the job's, whose z they become; kind by site, from site 0
  * on. */
-typedef void (*gbs_words_function)(const gbs_normals_job *job, const uint8_t *kind);
+typedef void (*gbs_held_words_function)(const gbs_normals_job *job, const uint8_t *kind);
 
 typedef struct gbs_constrained_kernels {
     const char *whitened_name[2]; /* by type */
     const char *rows_name[2];
     gbs_constrained_function whitened[2][2]; /* by type, and narrow or wide as in gbs_kernels */
     gbs_constrained_function sweep[2][2];
-    gbs_words_function words[2][2];
+    gbs_held_words_function words[2][2];
 } gbs_constrained_kernels;
 
 extern const gbs_constrained_kernels gbs_constrained_scalar, gbs_constrained_scalar_fma,

@@ -1,5 +1,6 @@
-/* The native stream's normals of one sweep as an array, by the kernels that sweeps draw them with:
- * straight into the array where its rows allow, else through a block. */
+/* The native stream's normals of one sweep as an array, or its words for draws between bounds, by
+ * the kernels that sweeps draw them with: straight into the array where its rows allow, else
+ * through a block. */
 #include "backend/backend.h"
 #include "core/internal.h"
 
@@ -16,6 +17,7 @@ enum {
 
 typedef struct normals {
     const gbs_block_kernels *kernels;
+    gbs_words_function words; /* NULL: normals */
     gbs_type type;
     int64_t chains, sites;
     char *z;
@@ -33,6 +35,15 @@ static int fits(const normals *n)
            (size_t)n->kernels->width * gbs_type_size(n->type) % GBS_ALIGNMENT == 0;
 }
 
+static void draw(const normals *n, const gbs_normals_job *job)
+{
+    const gbs_words_job words = {*job, NULL};
+    if (n->words != NULL)
+        n->words(&words);
+    else
+        n->kernels->normals(job);
+}
+
 /* The chains from `chain` on that a block has, site group by site group. */
 static void draw_block(const normals *n, gbs_normals_job job, int64_t chain)
 {
@@ -46,7 +57,7 @@ static void draw_block(const normals *n, gbs_normals_job job, int64_t chain)
     for (int64_t site = 0; site < n->sites; site += SITES) {
         job.first_site = site;
         job.sites = n->sites - site < SITES ? n->sites - site : SITES;
-        n->kernels->normals(&job);
+        draw(n, &job);
         for (int64_t i = 0; i < job.sites; ++i)
             memcpy(at(n, site + i, chain), block + (size_t)(i * width) * size, row);
     }
@@ -75,16 +86,16 @@ static gbs_status check(gbs_context *ctx, const normals *n, int64_t sweep, int64
     return GBS_OK;
 }
 
-gbs_status gbs_native_normals(gbs_context *ctx, gbs_type type, uint64_t seed, int64_t sweep,
-                              int64_t first_chain, int64_t chains, int64_t sites, void *z)
+static gbs_status make(gbs_context *ctx, normals n, uint64_t seed, int64_t sweep,
+                       int64_t first_chain, int32_t purpose)
 {
-    if (ctx == NULL)
-        return GBS_ERROR_ARGUMENT;
-    normals n = {.type = type, .chains = chains, .sites = sites, .z = z};
+    const int64_t chains = n.chains, sites = n.sites;
     const gbs_status status = check(ctx, &n, sweep, first_chain);
     if (status != GBS_OK)
         return status;
-    n.kernels = &gbs_cpu_kernels(ctx->isa)->wide[type];
+    n.kernels = &gbs_cpu_kernels(ctx->isa)->wide[n.type];
+    if (purpose == GBS_PURPOSE_TRUNCATED)
+        n.words = gbs_cpu_kernels(ctx->isa)->bounded->wide[n.type].words;
     const int64_t width = n.kernels->width;
     const int direct = fits(&n);
     fenv_t saved;
@@ -92,16 +103,34 @@ gbs_status gbs_native_normals(gbs_context *ctx, gbs_type type, uint64_t seed, in
     for (int64_t chain = 0; chain < chains; chain += width) {
         gbs_normals_job job = {.seed = seed,
                                .sweep = (uint64_t)sweep,
-                               .purpose = GBS_PURPOSE_SITE,
+                               .purpose = purpose,
                                .chain = first_chain + chain,
                                .sites = sites,
                                .z = at(&n, 0, chain),
                                .z_row = chains};
         if (direct)
-            n.kernels->normals(&job);
+            draw(&n, &job);
         else
             draw_block(&n, job, chain);
     }
     gbs_float_leave(&saved);
     return GBS_OK;
+}
+
+gbs_status gbs_native_normals(gbs_context *ctx, gbs_type type, uint64_t seed, int64_t sweep,
+                              int64_t first_chain, int64_t chains, int64_t sites, void *z)
+{
+    const normals n = {.type = type, .chains = chains, .sites = sites, .z = z};
+    if (ctx == NULL)
+        return GBS_ERROR_ARGUMENT;
+    return make(ctx, n, seed, sweep, first_chain, GBS_PURPOSE_SITE);
+}
+
+gbs_status gbs_native_words(gbs_context *ctx, gbs_type type, uint64_t seed, int64_t sweep,
+                            int64_t first_chain, int64_t chains, int64_t sites, void *words)
+{
+    const normals n = {.type = type, .chains = chains, .sites = sites, .z = words};
+    if (ctx == NULL)
+        return GBS_ERROR_ARGUMENT;
+    return make(ctx, n, seed, sweep, first_chain, GBS_PURPOSE_TRUNCATED);
 }

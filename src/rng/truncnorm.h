@@ -93,6 +93,12 @@ GBS_INLINE vf gbs_rough_inverse_root_f32(vf x)
     return vf_mul(y, vf_nfma(vf_mul(vf_mul(x, vf_set1(0.5f)), y), y, vf_set1(1.5f)));
 }
 
+/* Half the distance from x to its neighbour away from 0; 0 for subnormal x. */
+GBS_INLINE vf gbs_half_step_f32(vf x)
+{
+    return vf_mul(vf_from_bits(vw_and(vf_bits(x), vw_set1(0x7F800000u))), vf_set1(0x1p-24f));
+}
+
 /* ---- double ---- */
 
 GBS_INLINE vd gbs_unit_f64(vq word)
@@ -190,6 +196,11 @@ GBS_INLINE vd gbs_rough_inverse_root_f64(vd x)
 {
     const vd y = vd_from_bits(vq_sub(vq_set1(0x5FE6EB50C7B537A9u), vq_shr(vd_bits(x), 1)));
     return vd_mul(y, vd_nfma(vd_mul(vd_mul(x, vd_set1(0.5)), y), y, vd_set1(1.5)));
+}
+
+GBS_INLINE vd gbs_half_step_f64(vd x)
+{
+    return vd_mul(vd_from_bits(vq_and(vd_bits(x), vq_set1(0x7FF0000000000000u))), vd_set1(0x1p-53));
 }
 
 /* ---- the steps, in both types ---- */

@@ -109,9 +109,9 @@ GBS_INLINE void NAME(truncnorm_derivatives)(NAME(draw) * draw)
 
 /* 1 - R(a + w) / R(a) for a small w, to the fifth derivative; what is left out is w^5 / 30 of
  * 1 - Q(b) / Q(a) at most. */
-GBS_INLINE V NAME(truncnorm_fall)(const NAME(draw) * draw)
+GBS_INLINE V NAME(truncnorm_fall)(const NAME(draw) * draw, V w)
 {
-    const V a = draw->start, w = draw->w;
+    const V a = draw->start;
     const V d4 = V_(nfma)(a, draw->d3, V_(mul)(NUMBER(3.0), draw->d2));
     const V d5 = V_(nfma)(a, d4, V_(mul)(NUMBER(4.0), draw->d3));
     V sum = V_(nfma)(V_(mul)(w, CONSTANT(0x1.99999ap-3, 0x1.999999999999ap-3)), d5, d4);
@@ -134,7 +134,7 @@ GBS_INLINE NAME(mixture) NAME(truncnorm_side)(const NAME(draw) * draw, V u)
     const M gentle = M_(and)(V_(less)(draw->w, NARROW), V_(less)(drop, GENTLE));
     V fall = V_(sub)(one, draw->ratio);
     if (M_(any)(gentle))
-        fall = V_(select)(gentle, fall, NAME(truncnorm_fall)(draw));
+        fall = V_(select)(gentle, fall, NAME(truncnorm_fall)(draw, draw->w));
     const V less_one = V_(fma)(draw->power, draw->rise, V_(sub)(draw->power, one));
     const V density = V_(fma)(draw->power, draw->rise, draw->power);
     NAME(mixture) side;
@@ -162,10 +162,10 @@ GBS_INLINE NAME(mixture) NAME(truncnorm_middle)(NAME(draw) * draw, V u, V v)
     return middle;
 }
 
-/* Vectors whose lanes are all of one kind, the usual case, take its part alone. */
-GBS_INLINE void NAME(truncnorm_mixture)(NAME(draw) * draw)
+/* Of a uniform u, v = 1 - u.  Vectors whose lanes are all of one kind, the usual case, take its
+ * part alone. */
+GBS_INLINE void NAME(truncnorm_mixture_of)(NAME(draw) * draw, V u, V v)
 {
-    const V u = NAME(unit)(draw->word), v = NAME(unit)(NAME(complement)(draw->word));
     NAME(mixture) mixture;
     NAME(truncnorm_derivatives)(draw);
     draw->left = draw->middle;
@@ -184,6 +184,12 @@ GBS_INLINE void NAME(truncnorm_mixture)(NAME(draw) * draw)
     const M close = V_(less)(mixture.lost, NUMBER(0.5));
     draw->whole = V_(select)(close, NUMBER(0.0), NUMBER(1.0));
     draw->part = V_(select)(close, kept, V_(neg)(mixture.lost));
+}
+
+GBS_INLINE void NAME(truncnorm_mixture)(NAME(draw) * draw)
+{
+    NAME(truncnorm_mixture_of)
+    (draw, NAME(unit)(draw->word), NAME(unit)(NAME(complement)(draw->word)));
 }
 
 /* A guess of d, 3 per cent off at most: the root of h d + h^2 k d^2 / 2 = t with h = 1 / r and k
@@ -275,6 +281,8 @@ GBS_INLINE V NAME(between)(V m, V s, V lo, V hi, W word)
     const V d = NAME(truncnorm_invert)(&draw, NAME(minus_log)(draw.whole, draw.part));
     return NAME(truncnorm_place)(&draw, m, s, lo, hi, d);
 }
+
+#include "rng/overrelax_body.h"
 
 #undef FARTHEST
 #undef FARTHEST_CROSS

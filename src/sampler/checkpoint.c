@@ -39,6 +39,8 @@ enum {
     HEAD_LOCATION,
     HEAD_PERMUTATION,
     HEAD_FIXED,
+    HEAD_BOUNDS,
+    HEAD_OVERRELAX,
     HEAD_CONSTRAINTS = 31,
     HEAD_WORDS = 32 /* the rest is 0 */
 };
@@ -169,7 +171,7 @@ static head describe(const gbs_sampler *sampler, const gbs_moments *moments,
     h.word[HEAD_TYPE] = (uint64_t)sampler->type;
     h.word[HEAD_METHOD] = (uint64_t)sampler->method;
     h.word[HEAD_ORDER] = (uint64_t)sampler->order;
-    h.word[HEAD_OMEGA] = word_of(sampler->omega);
+    h.word[HEAD_OMEGA] = word_of(sampler->overrelax > 0 ? 1.0 : sampler->omega);
     h.word[HEAD_CHAINS] = (uint64_t)sampler->chains;
     h.word[HEAD_DIM] = (uint64_t)sampler->dim;
     h.word[HEAD_FIRST_CHAIN] = (uint64_t)sampler->first_chain;
@@ -193,6 +195,11 @@ static head describe(const gbs_sampler *sampler, const gbs_moments *moments,
             gbs_hash_words(GBS_HASH_START, sampler->pass[0].site, sampler->dim, 8);
     if (sampler->model->fixed != NULL)
         h.word[HEAD_FIXED] = gbs_hash_words(GBS_HASH_START, sampler->model->fixed, sampler->dim, 8);
+    if (sampler->model->lower != NULL)
+        h.word[HEAD_BOUNDS] =
+            gbs_hash_words(gbs_hash_words(GBS_HASH_START, sampler->model->lower, sampler->dim, 8),
+                           sampler->model->upper, sampler->dim, 8);
+    h.word[HEAD_OVERRELAX] = word_of(sampler->overrelax);
     if (sampler->model->constraints != NULL)
         h.word[HEAD_CONSTRAINTS] =
             gbs_constraints_hash(GBS_HASH_START, sampler->model->constraints);
@@ -285,11 +292,12 @@ static int within(uint64_t word, int64_t least, int64_t most)
 static int makes_sense(const head *h)
 {
     const double omega = double_of(h->word[HEAD_OMEGA]);
+    const double overrelax = double_of(h->word[HEAD_OVERRELAX]);
     if (!within(h->word[HEAD_TYPE], GBS_F32, GBS_F64) ||
         !within(h->word[HEAD_METHOD], GBS_METHOD_GIBBS, GBS_METHOD_WHITENED) ||
         !within(h->word[HEAD_ORDER], GBS_ORDER_FORWARD, GBS_ORDER_PERMUTED) ||
         !within(h->word[HEAD_STREAM], GBS_STREAM_NATIVE, GBS_STREAM_TORCH_CUDA) ||
-        !(omega > 0.0 && omega < 2.0))
+        !(omega > 0.0 && omega < 2.0) || !(overrelax >= 0.0 && overrelax < 1.0))
         return 0;
     for (int k = HEAD_FIRST_CHAIN; k <= HEAD_DONE; ++k)
         if (!within(h->word[k], 0, INT64_C(1) << 48))
@@ -342,6 +350,7 @@ gbs_status gbs_checkpoint_inspect(gbs_context *ctx, const void *from, size_t byt
         .method = (gbs_method)h.word[HEAD_METHOD],
         .order = (gbs_order)h.word[HEAD_ORDER],
         .omega = double_of(h.word[HEAD_OMEGA]),
+        .overrelax = double_of(h.word[HEAD_OVERRELAX]),
         .chains = (int64_t)h.word[HEAD_CHAINS],
         .dim = (int64_t)h.word[HEAD_DIM],
         .first_chain = (int64_t)h.word[HEAD_FIRST_CHAIN],
@@ -379,6 +388,7 @@ static const field must_agree[] = {
     {HEAD_METHOD, TELL_WORD, "method", method_names},
     {HEAD_ORDER, TELL_WORD, "order", order_names},
     {HEAD_OMEGA, TELL_REAL, "omega", NULL},
+    {HEAD_OVERRELAX, TELL_REAL, "overrelax", NULL},
     {HEAD_CHAINS, TELL_NUMBER, "chains", NULL},
     {HEAD_DIM, TELL_NUMBER, "sites", NULL},
     {HEAD_FIRST_CHAIN, TELL_NUMBER, "first_chain", NULL},
@@ -387,6 +397,7 @@ static const field must_agree[] = {
     {HEAD_MAPPING, TELL_NUMBER, "stream mapping version", NULL},
     {HEAD_MULTIPROCESSORS, TELL_NUMBER, "cuda_multiprocessors", NULL},
     {HEAD_THREADS, TELL_NUMBER, "cuda_threads_per_multiprocessor", NULL},
+    {HEAD_BOUNDS, TELL_HASH, "set of bounds", NULL},     /* equal ones fix a site */
     {HEAD_FIXED, TELL_HASH, "set of fixed sites", NULL}, /* which changes the next two */
     {HEAD_PRECISION, TELL_HASH, "precision", NULL},
     {HEAD_LOCATION, TELL_HASH, "location", NULL},

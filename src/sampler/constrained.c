@@ -61,6 +61,9 @@ gbs_status gbs_constrained_check(gbs_context *ctx, const gbs_model *model,
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "stream: %s take the native one", what);
     if (spec->omega != 1.0)
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "omega: %s take 1, not %.17g", what, spec->omega);
+    if (spec->overrelax != 0.0)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "overrelax: %s take 0, not %.17g", what,
+                        spec->overrelax);
     if (whitened && spec->order != GBS_ORDER_FORWARD)
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "order: %s have one order; %d is given", what,
                         (int)spec->order);

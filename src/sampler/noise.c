@@ -1,12 +1,15 @@
 /* Where a pass's normals come from.  The native stream and torch's CUDA stream are functions of
  * place and chain, so each block draws its own; torch's CPU generator is one sequence over all
  * chains, so a whole pass is drawn at once, site by site in the order of visit. */
+#include "sampler/boxes.h"
 #include "sampler/sampler_internal.h"
 
 #include <string.h>
 
 /* Sweeps that the native stream can number, and uint48 limits of its other words. */
 #define STREAM_SWEEPS ((int64_t)1 << 48)
+
+#define WORD_BITS UINT64_C(0x1fffffffffffff)
 
 uint64_t gbs_stream_sweep(const gbs_sampler *sampler, int64_t done, int half)
 {
@@ -84,23 +87,32 @@ void gbs_noise_draw_pass(gbs_sampler *sampler, int half, void *noise)
     }
 }
 
+gbs_normals_job gbs_noise_job(const gbs_sampler *sampler, const gbs_block *block, int32_t purpose,
+                              uint64_t sweep, int64_t first, int64_t count, void *to)
+{
+    const gbs_normals_job job = {
+        .seed = sampler->seed,
+        .sweep = sweep,
+        .purpose = purpose,
+        .chain = sampler->first_chain + first_element(sampler, block),
+        .first_site = first,
+        .sites = count,
+        .z = (char *)to + (size_t)(first * block->z_width) * gbs_type_size(sampler->type),
+        .z_row = block->z_width,
+    };
+    return job;
+}
+
 /* A block of few chains may be wider than the kernel, and the kernel than the block. */
 void gbs_noise_draw_native(const gbs_sampler *sampler, const gbs_block *block, int32_t purpose,
                            uint64_t sweep, int64_t first, int64_t count, void *to)
 {
-    const size_t size = gbs_type_size(sampler->type);
-    for (int64_t lane = 0; lane < block->z_width; lane += block->kernels->width) {
-        const gbs_normals_job job = {
-            .seed = sampler->seed,
-            .sweep = sweep,
-            .purpose = purpose,
-            .chain = sampler->first_chain + first_element(sampler, block) + lane,
-            .first_site = first,
-            .sites = count,
-            .z = (char *)to + (size_t)(first * block->z_width + lane) * size,
-            .z_row = block->z_width,
-        };
+    const int64_t width = block->kernels->width;
+    gbs_normals_job job = gbs_noise_job(sampler, block, purpose, sweep, first, count, to);
+    for (int64_t lane = 0; lane < block->z_width; lane += width) {
         block->kernels->normals(&job);
+        job.chain += width;
+        job.z = (char *)job.z + (size_t)width * gbs_type_size(sampler->type);
     }
 }
 
@@ -132,6 +144,20 @@ static double given_normal(const gbs_stream_spec *stream, int64_t at)
                                          : ((const double *)stream->noise)[at];
 }
 
+/* Words of sites between bounds: those of double count by their low 53 bits. */
+static void copy_words(const gbs_sampler *sampler, int64_t from, int64_t count, void *to)
+{
+    if (sampler->type == GBS_F32)
+        memcpy(to, (const uint32_t *)sampler->stream.words + from,
+               (size_t)count * sizeof(uint32_t));
+    else
+        for (int64_t lane = 0; lane < count; ++lane) {
+            const uint64_t word =
+                ((const uint64_t *)sampler->stream.words)[from + lane] & WORD_BITS;
+            memcpy((double *)to + lane, &word, sizeof word);
+        }
+}
+
 static void copy_given(const gbs_sampler *sampler, const gbs_block *block, int64_t done, int half,
                        void *to)
 {
@@ -140,6 +166,11 @@ static void copy_given(const gbs_sampler *sampler, const gbs_block *block, int64
         const int64_t from = (pass * sampler->dim + site) * sampler->groups * sampler->chains +
                              first_element(sampler, block);
         const int64_t row = site * block->z_width;
+        if (gbs_boxes_any(sampler) && sampler->boxes.bounded[site]) {
+            copy_words(sampler, from, block->count,
+                       (char *)to + (size_t)row * gbs_type_size(sampler->type));
+            continue;
+        }
         for (int64_t lane = 0; lane < block->count; ++lane) {
             const double z = given_normal(&sampler->stream, from + lane);
             if (sampler->type == GBS_F32)

@@ -66,8 +66,20 @@ static gbs_status check_method(gbs_context *ctx, int64_t dim, const gbs_sampler_
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "start: %d is not known", (int)spec->start);
     if (!(spec->omega > 0.0 && spec->omega < 2.0))
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "omega: %.17g is not in (0, 2)", spec->omega);
+    if (!(spec->overrelax >= 0.0 && spec->overrelax < 1.0))
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "overrelax: %.17g is not in [0, 1)",
+                        spec->overrelax);
+    if (spec->overrelax > 0.0 && spec->omega != 1.0)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                        "overrelax: %.17g, and omega is %.17g; without bounds the one stands for "
+                        "an omega of 1 more",
+                        spec->overrelax, spec->omega);
+    if (spec->overrelax > 0.0 && spec->stream.kind == GBS_STREAM_GIVEN)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                        "overrelax: %.17g, but the given stream has no numbers for it",
+                        spec->overrelax);
     if (spec->method == GBS_METHOD_EXACT &&
-        (spec->order != GBS_ORDER_FORWARD || spec->omega != 1.0 ||
+        (spec->order != GBS_ORDER_FORWARD || spec->omega != 1.0 || spec->overrelax != 0.0 ||
          spec->start != GBS_START_OVERDISPERSED))
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
                         "method: exact draws are independent and take no order, omega or start; "
@@ -92,7 +104,7 @@ static gbs_status check_stream(gbs_context *ctx, const gbs_sampler_spec *spec)
     if (stream->kind < GBS_STREAM_NATIVE || stream->kind > GBS_STREAM_TORCH_CUDA)
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "stream: %d is not known", (int)stream->kind);
     if (stream->kind == GBS_STREAM_GIVEN) {
-        if (stream->noise == NULL)
+        if (stream->noise == NULL && stream->words == NULL)
             return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "noise: NULL, but the stream is given");
         if (stream->noise_sweeps < 0)
             return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "noise_sweeps: %lld is negative",
@@ -176,6 +188,7 @@ gbs_rows gbs_plan_rows(const gbs_sampler *sampler, double omega)
         .location_kind = model->location_kind,
         .location = model->location,
         .fixed = model->fixed,
+        .bounded = sampler->boxes.bounded,
         .solving = solving,
     };
     return rows;
@@ -232,6 +245,10 @@ static gbs_status check_row(const gbs_sampler *sampler, const gbs_rows *rows, in
         return refuse_coefficient(sampler, "conditional standard deviation", i, i, scale);
     if (!isfinite(rounded(sampler->type, centre)))
         return refuse_coefficient(sampler, "constant", i, i, centre);
+    if (rows->bounded != NULL && sampler->type == GBS_F32)
+        ((float *)sampler->boxes.scale)[i] = (float)scale;
+    else if (rows->bounded != NULL)
+        ((double *)sampler->boxes.scale)[i] = scale;
     return GBS_OK;
 }
 
@@ -268,8 +285,7 @@ static gbs_status plan_blocks(const gbs_sampler *sampler, const gbs_rows *rows, 
                               void *scratch)
 {
     const int64_t elements = gbs_panel_elements(rows);
-    const int32_t wide = sampler->kernels->wide[sampler->type].rows,
-                  narrow = sampler->kernels->narrow[sampler->type].rows;
+    const int32_t wide = gbs_sampler_rows(sampler, 1), narrow = gbs_sampler_rows(sampler, 0);
     gbs_status status = GBS_OK;
     if (sampler->together > 0) {
         status = take_panels(sampler, elements, &pass->tile_panels);
@@ -315,10 +331,9 @@ gbs_status gbs_plan_coefficients(gbs_sampler *sampler, double omega)
 {
     const size_t size = gbs_type_size(sampler->type);
     const gbs_rows rows = gbs_plan_rows(sampler, omega);
-    const int64_t elements =
-        sampler->few != NULL
-            ? gbs_few_scratch_elements(sampler->dim, sampler->few->rows)
-            : gbs_kernels_most_rows(sampler->kernels, sampler->type) * sampler->dim;
+    const int64_t elements = sampler->few != NULL
+                                 ? gbs_few_scratch_elements(sampler->dim, sampler->few->rows)
+                                 : gbs_sampler_most_rows(sampler) * sampler->dim;
     void *const scratch = gbs_memory_take(&sampler->ctx->allocator, elements, size);
     if (scratch == NULL)
         return gbs_fail_memory(sampler->ctx, "sampler coefficients", elements, size);

@@ -66,6 +66,11 @@ int gbs_rows_is_fixed(const gbs_rows *rows, int64_t i)
     return rows->fixed != NULL && !isnan(rows->fixed[i]);
 }
 
+static double omega_of(const gbs_rows *rows, int64_t i)
+{
+    return rows->bounded != NULL && rows->bounded[i] ? 1.0 : rows->omega;
+}
+
 static void fixed_row(const gbs_rows *rows, int64_t i, void *out)
 {
     memset(out, 0, (size_t)rows->dim * gbs_type_size(rows->type));
@@ -91,26 +96,26 @@ void gbs_rows_coefficients(const gbs_rows *rows, int64_t i, void *out)
         return;
     }
     const void *const row = matrix_row(rows, i);
-    const double diagonal = at(rows->matrix_type, row, i);
+    const double diagonal = at(rows->matrix_type, row, i), omega = omega_of(rows, i);
     if (rows->matrix_type == GBS_F64 && rows->type == GBS_F64)
-        sweep_row_f64(row, diagonal, rows->omega, rows->dim, out);
+        sweep_row_f64(row, diagonal, omega, rows->dim, out);
     else if (rows->matrix_type == GBS_F64)
-        sweep_row_f64_to_f32(row, diagonal, rows->omega, rows->dim, out);
-    else if (rows->omega == 1.0)
+        sweep_row_f64_to_f32(row, diagonal, omega, rows->dim, out);
+    else if (omega == 1.0)
         sweep_row_f32(row, (float)diagonal, rows->dim, out);
     else
-        sweep_row_f32_relaxed(row, diagonal, rows->omega, rows->dim, out);
-    store(rows->type, out, i, 1.0 - rows->omega);
+        sweep_row_f32_relaxed(row, diagonal, omega, rows->dim, out);
+    store(rows->type, out, i, 1.0 - omega);
 }
 
 double gbs_rows_scale(const gbs_rows *rows, int64_t i)
 {
-    const double diagonal = matrix_entry(rows, i, i);
+    const double diagonal = matrix_entry(rows, i, i), omega = omega_of(rows, i);
     if (gbs_rows_is_fixed(rows, i))
         return 0.0;
     if (!(diagonal > 0.0))
         return NAN;
-    return (1.0 / sqrt(diagonal)) * sqrt(rows->omega * (2.0 - rows->omega));
+    return (1.0 / sqrt(diagonal)) * sqrt(omega * (2.0 - omega));
 }
 
 double gbs_rows_centre(const gbs_rows *rows, int64_t i, const void *coefficients)
@@ -121,9 +126,9 @@ double gbs_rows_centre(const gbs_rows *rows, int64_t i, const void *coefficients
         return 0.0;
     const double location = at(rows->matrix_type, rows->location, i);
     if (rows->location_kind == GBS_LOCATION_INFORMATION)
-        return rows->omega * (location / matrix_entry(rows, i, i));
+        return omega_of(rows, i) * (location / matrix_entry(rows, i, i));
     if (rows->location_kind == GBS_LOCATION_OFFSET)
-        return rows->omega * location;
+        return omega_of(rows, i) * location;
     double centre = location;
     for (int64_t j = 0; j < rows->dim; ++j)
         centre =

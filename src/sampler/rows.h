@@ -16,8 +16,9 @@ typedef struct gbs_rows {
     gbs_location location_kind;
     const void *location; /* [D]; not read with ZERO */
     const double
-        *fixed; /* [D], NaN at free sites: a fixed site's row gives its value whatever x
-                   and z are (s and A are 0; solving, the divisor is infinite); NULL: none */
+        *fixed;             /* [D], NaN at free sites: a fixed site's row gives its value whatever x
+                               and z are (s and A are 0; solving, the divisor is infinite); NULL: none */
+    const uint8_t *bounded; /* [D] sites between bounds, whose w is 1; NULL: none */
     int solving;
 } gbs_rows;
 

@@ -2,6 +2,7 @@
  * stays in cache, and blocks are shared out among the context's threads; only torch's CPU
  * generator, one sequence over all chains, forces sweep by sweep. */
 #include "core/pool.h"
+#include "sampler/boxes.h"
 #include "sampler/constrained.h"
 #include "sampler/on_device.h"
 #include "sampler/sampler_internal.h"
@@ -20,6 +21,14 @@ static void add_mean(gbs_sampler *sampler, const gbs_block *block)
     }
 }
 
+/* The room beside a room of noise: NULL unless draws between bounds are over-relaxed. */
+static void *cells_of(const gbs_sampler *sampler, const void *noise)
+{
+    if (sampler->cells == NULL)
+        return NULL;
+    return (char *)sampler->cells + ((const char *)noise - (const char *)sampler->noise);
+}
+
 /* A block's noise: drawn into room `number`, or already there. */
 static void find_noise(const gbs_sampler *sampler, const gbs_block *block, int64_t ahead, int half,
                        int64_t number, gbs_pass_job *job)
@@ -34,7 +43,12 @@ static void find_noise(const gbs_sampler *sampler, const gbs_block *block, int64
     /* rooms are of the widest block's size, or of the narrow one's where all are narrow */
     const int64_t room = sampler->dim * gbs_sampler_block(sampler, 0).z_width;
     void *const to = (char *)sampler->noise + (size_t)(number * room) * size;
-    gbs_noise_draw_block(sampler, block, ahead, half, 0, sampler->dim, to);
+    if (gbs_boxes_any(sampler) && sampler->stream.kind == GBS_STREAM_NATIVE)
+        gbs_boxes_draw_native(sampler, block,
+                              gbs_stream_sweep(sampler, sampler->done + ahead, half), to,
+                              cells_of(sampler, to));
+    else
+        gbs_noise_draw_block(sampler, block, ahead, half, 0, sampler->dim, to);
     job->z = to;
     job->z_row = block->z_width;
 }
@@ -72,6 +86,9 @@ void gbs_sampler_pass(gbs_sampler *sampler, const gbs_block *block, int64_t ahea
     if (sampler->method == GBS_METHOD_EXACT) {
         block->kernels->solve(&job);
         add_mean(sampler, block);
+    } else if (gbs_boxes_any(sampler)) {
+        const gbs_bounded_job bounded = {job, &sampler->boxes, cells_of(sampler, job.z)};
+        gbs_boxes_kernels(sampler, block->wide)->sweep(&bounded);
     } else {
         block->kernels->sweep(&job);
     }

@@ -2,6 +2,8 @@
 #include "sampler/sampler_internal.h"
 #include "sampler/constrained.h"
 #include "sampler/on_device.h"
+#include "model/bounds.h"
+#include "sampler/boxes.h"
 #include "sampler/plan.h"
 #include "core/pool.h"
 
@@ -34,6 +36,20 @@ int gbs_sampler_is_constrained(const gbs_sampler *sampler)
 {
     return sampler->method == GBS_METHOD_WHITENED ||
            (sampler->method == GBS_METHOD_GIBBS && sampler->model->constraints != NULL);
+}
+
+int32_t gbs_sampler_rows(const gbs_sampler *sampler, int wide)
+{
+    const gbs_kernels *const kernels = sampler->kernels;
+    if (gbs_boxes_any(sampler))
+        return gbs_boxes_kernels(sampler, wide)->rows;
+    return wide ? kernels->wide[sampler->type].rows : kernels->narrow[sampler->type].rows;
+}
+
+int32_t gbs_sampler_most_rows(const gbs_sampler *sampler)
+{
+    const int32_t wide = gbs_sampler_rows(sampler, 1), narrow = gbs_sampler_rows(sampler, 0);
+    return wide > narrow ? wide : narrow;
 }
 
 void *gbs_sampler_take(gbs_sampler *sampler, const char *what, int64_t rows, int64_t columns,
@@ -71,6 +87,8 @@ static gbs_status take_memory(gbs_sampler *sampler)
             gbs_sampler_take(sampler, "order", 1, dim, sizeof(int64_t), &status);
     sampler->state = gbs_sampler_take(sampler, "state", sampler->padded_chains, dim, size, &status);
     sampler->noise = gbs_sampler_take(sampler, "noise", noise, dim, size, &status);
+    if (gbs_boxes_any(sampler) && sampler->overrelax > 0)
+        sampler->cells = gbs_sampler_take(sampler, "noise", noise, dim, size, &status);
     if (sampler->few != NULL)
         sampler->sums = gbs_sampler_take(sampler, "sums", workers * sampler->few->chains,
                                          sampler->few->rows, size, &status);
@@ -150,8 +168,13 @@ static gbs_status start_chains(gbs_sampler *sampler, const gbs_sampler_spec *spe
     const gbs_start start = sampler->method == GBS_METHOD_EXACT ? GBS_START_MEAN : spec->start;
     if (start == GBS_START_OVERDISPERSED && sampler->model->constraints != NULL)
         return gbs_constrained_start(sampler);
-    if (start == GBS_START_GIVEN)
+    if (start == GBS_START_GIVEN) {
+        const gbs_status within =
+            gbs_boxes_check_state(sampler, "initial", spec->initial, spec->initial_rows);
+        if (within != GBS_OK)
+            return within;
         gbs_state_scatter(sampler, spec->initial, spec->initial_rows == 1 ? 0 : sampler->dim, 1);
+    }
     if (start == GBS_START_GIVEN || start == GBS_START_ZERO || start == GBS_START_LATER)
         return GBS_OK; /* memory starts as zeros */
     gbs_status status = GBS_OK;
@@ -178,14 +201,17 @@ static gbs_status plan(gbs_sampler *sampler, const gbs_sampler_spec *spec)
     if (status == GBS_OK)
         status = gbs_plan_order(sampler, spec);
     if (status == GBS_OK)
-        status = gbs_sampler_is_constrained(sampler) ? gbs_constrained_plan(sampler, spec->omega)
-                                                     : gbs_plan_coefficients(sampler, spec->omega);
+        status = gbs_sampler_is_constrained(sampler)
+                     ? gbs_constrained_plan(sampler, sampler->omega)
+                     : gbs_plan_coefficients(sampler, sampler->omega);
     if (status == GBS_OK)
         status = start_stream(sampler);
     if (status == GBS_OK)
         status = start_chains(sampler, spec);
     if (status == GBS_OK)
         gbs_state_hold_fixed(sampler);
+    if (status == GBS_OK)
+        gbs_boxes_hold_state(sampler);
     if (status == GBS_OK && sampler->constrained != NULL && !sampler->stateless)
         status = gbs_constrained_check_start(sampler);
     if (status == GBS_OK && sampler->ctx->device != NULL)
@@ -194,9 +220,11 @@ static gbs_status plan(gbs_sampler *sampler, const gbs_sampler_spec *spec)
 }
 
 /* Given noise is finite in T, or a draw would not be. */
-static gbs_status check_noise(gbs_context *ctx, int64_t dim, const gbs_sampler_spec *spec)
+static gbs_status check_noise(gbs_context *ctx, const gbs_model *model,
+                              const gbs_sampler_spec *spec)
 {
     const gbs_stream_spec *const stream = &spec->stream;
+    const int64_t dim = model->dim;
     int64_t each, count;
     if (stream->kind != GBS_STREAM_GIVEN)
         return GBS_OK;
@@ -205,6 +233,10 @@ static gbs_status check_noise(gbs_context *ctx, int64_t dim, const gbs_sampler_s
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "noise: %lld x %lld x %lld numbers are too many",
                         (long long)stream->noise_sweeps, (long long)dim, (long long)spec->chains);
     for (int64_t at = 0; at < count; ++at) {
+        if (gbs_bounds_box(model, spec->type, at % each / spec->chains).kind != GBS_BOX_FREE) {
+            at += spec->chains - 1; /* words, and these cannot be wrong */
+            continue;
+        }
         const double z = stream->noise_type == GBS_F32 ? (double)((const float *)stream->noise)[at]
                                                        : ((const double *)stream->noise)[at];
         if (!isfinite(spec->type == GBS_F32 ? (double)(float)z : z))
@@ -228,12 +260,10 @@ gbs_status gbs_sampler_create(gbs_context *ctx, gbs_model *model, const gbs_samp
     gbs_status status = gbs_plan_check(ctx, model->dim, spec);
     if (status == GBS_OK)
         status = gbs_constrained_check(ctx, model, spec);
-    if (status == GBS_OK && model->lower != NULL && model->constraints == NULL &&
-        spec->method != GBS_METHOD_WHITENED)
-        status = gbs_fail(ctx, GBS_ERROR_UNAVAILABLE,
-                          "model: it has bounds, which sweeps do not keep yet");
     if (status == GBS_OK)
-        status = check_noise(ctx, model->dim, spec);
+        status = gbs_boxes_check(ctx, model, spec);
+    if (status == GBS_OK)
+        status = check_noise(ctx, model, spec);
     if (status != GBS_OK)
         return status;
     gbs_sampler *const sampler = gbs_memory_take(&ctx->allocator, 1, sizeof *sampler);
@@ -250,15 +280,23 @@ gbs_status gbs_sampler_create(gbs_context *ctx, gbs_model *model, const gbs_samp
     sampler->first_sweep = spec->first_sweep;
     sampler->seed = spec->seed;
     sampler->order = spec->order;
-    sampler->omega = spec->omega;
-    sampler->relaxed = spec->omega != 1.0;
+    sampler->overrelax = spec->overrelax;
+    sampler->omega = spec->overrelax > 0 ? 1.0 + spec->overrelax : spec->omega;
+    sampler->relaxed = sampler->omega != 1.0;
     sampler->kernels = gbs_cpu_kernels(ctx->isa);
     sampler->passes = spec->order == GBS_ORDER_SYMMETRIC ? 2 : 1;
     sampler->stream = spec->stream;
     sampler->groups = 1;
     sampler->stateless = spec->start == GBS_START_LATER;
+    if (!gbs_sampler_is_constrained(sampler))
+        status = gbs_boxes_plan(sampler);
+    if (status != GBS_OK) {
+        gbs_sampler_destroy(sampler);
+        return status;
+    }
+    /* draws between bounds, and constrained ones, go a block at a time */
     const int forms = sampler->method == GBS_METHOD_GIBBS && ctx->device == NULL &&
-                      !gbs_sampler_is_constrained(sampler);
+                      !gbs_sampler_is_constrained(sampler) && !gbs_boxes_any(sampler);
     if (forms)
         sampler->few =
             gbs_form_few(ctx, sampler->kernels, sampler->type, sampler->chains, sampler->dim);
@@ -292,6 +330,7 @@ void gbs_sampler_destroy(gbs_sampler *sampler)
         gbs_memory_give(allocator, sampler->pass[half].few_panels);
         gbs_memory_give(allocator, sampler->pass[half].tile_panels);
     }
+    gbs_boxes_end(sampler);
     gbs_memory_give(allocator, sampler->place);
     gbs_memory_give(allocator, sampler->torch_cpu);
     gbs_memory_give(allocator, sampler->state);
@@ -316,6 +355,16 @@ gbs_status gbs_sampler_get_state(const gbs_sampler *sampler, void *x)
     return GBS_OK;
 }
 
+static gbs_status set_blocks(gbs_sampler *sampler, const void *x)
+{
+    const gbs_status status = gbs_boxes_check_state(sampler, "x", x, sampler->chains);
+    if (status == GBS_OK) {
+        gbs_state_scatter(sampler, x, sampler->dim, 1);
+        gbs_boxes_hold_state(sampler);
+    }
+    return status;
+}
+
 gbs_status gbs_sampler_set_state(gbs_sampler *sampler, const void *x)
 {
     if (sampler == NULL)
@@ -330,7 +379,7 @@ gbs_status gbs_sampler_set_state(gbs_sampler *sampler, const void *x)
     if (status == GBS_OK && sampler->on_device != NULL)
         status = gbs_on_device_set_state(sampler, x);
     else if (status == GBS_OK)
-        gbs_state_scatter(sampler, x, sampler->dim, 1);
+        status = set_blocks(sampler, x);
     if (status == GBS_OK)
         sampler->stateless = 0;
     return status;
@@ -366,8 +415,9 @@ const char *gbs_sampler_kernel(const gbs_sampler *sampler)
         return gbs_on_device_kernel(sampler);
     if (sampler->constrained != NULL)
         return gbs_constrained_kernel(sampler);
-    const char *const *const names = sampler->few != NULL    ? sampler->kernels->few_name
-                                     : sampler->together > 0 ? sampler->kernels->tile_name
-                                                             : sampler->kernels->sweep_name;
+    const char *const *const names = sampler->few != NULL     ? sampler->kernels->few_name
+                                     : gbs_boxes_any(sampler) ? sampler->kernels->bounded->name
+                                     : sampler->together > 0  ? sampler->kernels->tile_name
+                                                              : sampler->kernels->sweep_name;
     return names[sampler->type];
 }

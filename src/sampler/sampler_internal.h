@@ -39,9 +39,10 @@ struct gbs_sampler {
     int64_t dim, chains, first_chain, first_sweep;
     uint64_t seed;
     gbs_order order;
-    double omega;
-    int relaxed;   /* omega is not 1 */
-    int stateless; /* START_LATER, and no state yet */
+    double omega;     /* w of sites without bounds: 1 + overrelax where that is given */
+    double overrelax; /* r */
+    int relaxed;      /* omega is not 1 */
+    int stateless;    /* START_LATER, and no state yet */
 
     struct gbs_on_device *on_device; /* NULL on the CPU; else it holds the chains, not `state` */
 
@@ -55,6 +56,10 @@ struct gbs_sampler {
     int passes;            /* 1, or 2 for symmetric sweeps */
     gbs_pass_plan pass[2];
     int64_t *place; /* [D] place of each site in pass 0, whose order the state is kept in */
+
+    /* Sites between bounds; all pointers are NULL where no site has any in this type. */
+    gbs_bounded_sites boxes;
+    void *cells; /* over-relaxed draws: rooms as those of `noise`, for words of purpose 3 */
 
     gbs_stream_spec stream;
     gbs_torch_cpu *torch_cpu; /* NULL for other streams */
@@ -89,6 +94,10 @@ void gbs_sampler_split(gbs_sampler *sampler);
 
 gbs_block gbs_sampler_block(const gbs_sampler *sampler, int64_t index);
 
+/* Rows in a group of the panels for wide blocks, or narrow ones; and the more of the two. */
+int32_t gbs_sampler_rows(const gbs_sampler *sampler, int wide);
+int32_t gbs_sampler_most_rows(const gbs_sampler *sampler);
+
 /* One pass of one block, with the noise of sweep `ahead` from now, drawn into room number `room`.
  */
 void gbs_sampler_pass(gbs_sampler *sampler, const gbs_block *block, int64_t ahead, int half,
@@ -112,6 +121,10 @@ int64_t gbs_noise_row(const gbs_sampler *sampler);
  * apart.  Only the native stream takes less than all sites. */
 void gbs_noise_draw_block(const gbs_sampler *sampler, const gbs_block *block, int64_t ahead,
                           int half, int64_t first, int64_t count, void *to);
+
+/* What a kernel of the block's width is asked for, of its first lanes. */
+gbs_normals_job gbs_noise_job(const gbs_sampler *sampler, const gbs_block *block, int32_t purpose,
+                              uint64_t sweep, int64_t first, int64_t count, void *to);
 
 /* The native stream's normals with any purpose and sweep number, into `to` as above. */
 void gbs_noise_draw_native(const gbs_sampler *sampler, const gbs_block *block, int32_t purpose,

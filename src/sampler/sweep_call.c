@@ -166,7 +166,7 @@ static gbs_status take_memory(sweep_call *call)
                                                 : work->kernels->narrow[work->type].width;
     const int64_t workers = gbs_pool_workers(work->ctx->pool);
     const int64_t lanes = sequential ? work->groups * work->padded_chains : width * workers;
-    const int64_t scratch = gbs_kernels_most_rows(work->kernels, work->type);
+    const int64_t scratch = gbs_sampler_most_rows(work);
     gbs_status status = GBS_OK;
     call->panel_sets = shared_model(call->spec)  ? 1
                        : sequential              ? work->groups
@@ -259,11 +259,11 @@ static void pack(sweep_call *call, int64_t group, int64_t set)
         gbs_pass_plan *const pass = &work->pass[half];
         point_panels(call, set, half);
         if (call->wide_elements > 0)
-            gbs_panels_pack(&rows, pass->site, work->kernels->wide[work->type].rows, call->scratch,
+            gbs_panels_pack(&rows, pass->site, gbs_sampler_rows(work, 1), call->scratch,
                             pass->wide_panels);
         if (call->narrow_elements > 0)
-            gbs_panels_pack(&rows, pass->site, work->kernels->narrow[work->type].rows,
-                            call->scratch, pass->narrow_panels);
+            gbs_panels_pack(&rows, pass->site, gbs_sampler_rows(work, 0), call->scratch,
+                            pass->narrow_panels);
     }
 }
 

@@ -308,14 +308,40 @@ static void test_threads(void **state)
     printf("checked: %d threads, each with a context of its own on one device\n", THREADS);
 }
 
+/* Bounds are the CPU's: a device refuses them, and takes a model whose type has none. */
+static void test_bounds(void **state)
+{
+    (void)state;
+    const double lower[3] = {0, -1e300, -1e300};
+    gbs_context *const ctx = fake_context(0);
+    gbs_model_spec m = spec_of(fixture_precision, 3);
+    m.lower = lower;
+    gbs_model *const bounded = new_model(ctx, &m);
+    const double beyond[3] = {-1e300, -1e300, -1e300};
+    m.lower = beyond;
+    gbs_model *const free_in_float = new_model(ctx, &m);
+    gbs_sampler *sampler;
+    gbs_sampler_spec spec = gbs_sampler_spec_default();
+    spec.type = GBS_F32;
+    assert_int_equal(gbs_sampler_create(ctx, bounded, &spec, &sampler), GBS_ERROR_UNAVAILABLE);
+    assert_null(sampler);
+    assert_non_null(strstr(gbs_context_message(ctx), "the CUDA backend does not draw between"));
+    assert_int_equal(gbs_sampler_create(ctx, free_in_float, &spec, &sampler), GBS_OK);
+    gbs_sampler_destroy(sampler);
+    gbs_model_release(bounded);
+    gbs_model_release(free_in_float);
+    gbs_context_destroy(ctx);
+    printf("checked: a device refuses bounds\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_bits),  cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_sinks),      cmocka_unit_test(test_set_state),
         cmocka_unit_test(test_checkpoint), cmocka_unit_test(test_moments),
-
-        cmocka_unit_test(test_several),    cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_bounds),     cmocka_unit_test(test_several),
+        cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,4 +159,5 @@ const gbs_kernels KERNEL_NAME(gbs_kernels) = {
       solve_narrow_f64}},
     {FEW_TABLE(f32, VF_LANES), FEW_TABLE(f64, VD_LANES)},
     {TILE_KERNELS(f32), TILE_KERNELS(f64)},
+    &KERNEL_NAME(gbs_bounded),
 };

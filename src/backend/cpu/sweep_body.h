@@ -10,21 +10,7 @@
 #define BODY_EXPAND(a, b) BODY_JOIN(a, b)
 #define BODY(name) BODY_EXPAND(name, SWEEP)
 
-/* sum[r] += a x for `places` places in a row; the rows' coefficients follow each other. */
-ALWAYS_INLINE const T *BODY(accumulate)(V sum[ROWS][VECTORS], const int rows, const T *panels,
-                                        const T *x, int64_t x_step, int64_t places)
-{
-    for (int64_t k = 0; k < places; ++k, x += x_step, panels += rows) {
-        V values[VECTORS];
-        UNROLL for (int u = 0; u < VECTORS; ++u) values[u] = V_(load)(x + u * V_LANES);
-        UNROLL for (int r = 0; r < rows; ++r)
-        {
-            const V a = V_(set1)(panels[r]);
-            UNROLL for (int u = 0; u < VECTORS; ++u) sum[r][u] = V_(fma)(a, values[u], sum[r][u]);
-        }
-    }
-    return panels;
-}
+#include "backend/cpu/sum_body.h"
 
 /* Starts the sums of the `rows` places from p on; a sweep's take their old values at each other's
  * places. */
