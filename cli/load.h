@@ -10,10 +10,10 @@
 typedef struct model_files {
     const char *matrix;
     bool covariance;
-    const char *mean, *info, *offset; /* at most one */
-    const char *fix;                  /* values of sites to hold, NaN for the others */
+    const char *mean, *info, *offset;         /* at most one */
+    const char *fix;                          /* values of sites to hold, NaN for the others */
     const char *rows, *row_lower, *row_upper; /* constraints; bounds are files, or numbers */
-    bool quiet;                       /* no notices */
+    bool quiet;                               /* no notices */
 } model_files;
 
 /* Reads an array; prints what failed. */
@@ -51,8 +51,8 @@ exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **mod
  * caller's, ended by free(). */
 exit_code load_numbers(const char *text, int64_t count, double **out);
 
-/* Row constraints.  check: bounds need rows, and rows need bounds.  load: what it fills must outlive
- * gbs_model_create, and is ended by row_arrays_free, whatever comes back. */
+/* Row constraints.  check: bounds need rows, and rows need bounds.  load: what it fills must
+ * outlive gbs_model_create, and is ended by row_arrays_free, whatever comes back. */
 typedef struct row_arrays {
     double *matrix, *lower, *upper;
 } row_arrays;

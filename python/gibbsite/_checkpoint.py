@@ -10,7 +10,7 @@ from . import _library
 from ._library import lib
 from ._objects import Context
 
-_METHODS = ["gibbs", "exact"]
+_METHODS = ["gibbs", "exact", "whitened"]
 _ORDERS = ["forward", "backward", "symmetric", "permuted"]
 _STREAMS = ["native", "given", "torch-cpu", "torch-cuda"]
 _TYPES = ["float32", "float64"]

@@ -52,6 +52,7 @@ def _declare(lib):
         ("gbs_model_location", pointer, [pointer]),
         ("gbs_model_mean", pointer, [pointer]),
         ("gbs_model_fixed", pointer, [pointer]),
+        ("gbs_model_interior", status, [pointer, pointer, pointer]),
         ("gbs_model_log_density", status,
          [pointer, pointer, c.c_int, pointer, c.c_int64, c.c_int64, pointer]),
         ("gbs_model_spectrum", status, [pointer, pointer, pointer]),

@@ -37,6 +37,44 @@ def plain(name, values, dims):
     return array
 
 
+def _row_bounds(name, values, rows):
+    """[rows] doubles, of one number or of a vector."""
+    bounds = np.asarray(values, dtype=np.float64)
+    if bounds.shape not in ((), (rows,)):
+        raise ValueError(f"{name}: shape {bounds.shape}, but one number or ({rows},) is needed")
+    return np.ascontiguousarray(np.broadcast_to(bounds, (rows,)))
+
+
+def _set_rows(spec, rows, lower, upper):
+    """lower <= rows x <= upper; rows dense, or a SciPy sparse matrix.  Returns what must stay alive."""
+    if rows is None:
+        if lower is not None or upper is not None:
+            raise ValueError(f"{'row_upper' if lower is None else 'row_lower'}: it bounds rows, "
+                             "which are not given")
+        return None
+    kept, constraints = [], spec.constraints
+    if hasattr(rows, "tocsr"):
+        matrix = rows.tocsr()
+        matrix.sum_duplicates()
+        for field, part, kind in (("start", matrix.indptr, np.int64),
+                                  ("site", matrix.indices, np.int64),
+                                  ("value", matrix.data, np.float64)):
+            kept.append(np.ascontiguousarray(part, dtype=kind))
+            setattr(constraints, field, address(kept[-1]))
+    else:
+        matrix = np.asarray(plain("rows", rows, 2), dtype=np.float64)
+        kept.append(matrix)
+        constraints.matrix = address(matrix)
+    if matrix.shape[1] != spec.dim:
+        raise ValueError(f"rows: shape {matrix.shape}, but the matrix has {spec.dim} rows")
+    constraints.rows = matrix.shape[0]
+    for field, values in (("lower", lower), ("upper", upper)):
+        if values is not None:
+            kept.append(_row_bounds(f"row_{field}", values, matrix.shape[0]))
+            setattr(constraints, field, address(kept[-1]))
+    return kept
+
+
 class Handle:
     """Something that the library made and takes back."""
 
@@ -86,7 +124,7 @@ class Model(Handle):
     """The matrix and location as sample and info take them, checked and frozen."""
 
     def __init__(self, context, precision, mean=None, info=None, offset=None, covariance=False,
-                 fix=None):
+                 fix=None, rows=None, row_lower=None, row_upper=None):
         super().__init__(lib.gbs_model_release)
         matrix = plain("covariance" if covariance else "precision", precision, 2)
         if matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
@@ -111,9 +149,11 @@ class Model(Handle):
             if fixed.shape != (len(matrix),):
                 raise ValueError(f"fix: {len(fixed)} entries, but the matrix has {len(matrix)} rows")
             spec.fixed = address(fixed)
+        alive = _set_rows(spec, rows, row_lower, row_upper)
         self.dim, self.location_kind = len(matrix), spec.location_kind
         self.context = context
         context.must(lib.gbs_model_create(context.handle, c.byref(spec), c.byref(self.handle)))
+        del alive
 
     def _array(self, pointer, *shape):
         flat = c.cast(pointer, c.POINTER(c.c_double * int(np.prod(shape)))).contents
@@ -132,6 +172,12 @@ class Model(Handle):
         """[D] values of fixed sites, NaN at free ones; None where all are free."""
         pointer = lib.gbs_model_fixed(self.handle)
         return self._array(pointer, self.dim) if pointer else None
+
+    def interior(self):
+        """A point inside bounds and rows, by Clp."""
+        x = np.empty(self.dim)
+        self.context.must(lib.gbs_model_interior(self.context.handle, self.handle, address(x)))
+        return x
 
     def log_density(self, draws):
         """-(x - mu)' Q (x - mu) / 2 of draws [..., D]."""

@@ -10,9 +10,10 @@ from ._info import f32_verdict
 from ._library import lib
 from ._objects import LOCATION_NAMES, Context, Handle, Model, address, plain, type_of
 
-_METHODS = {"gibbs": 0, "exact": 1}
+_METHODS = {"gibbs": 0, "exact": 1, "whitened": 2}
 _ORDERS = {"forward": 0, "backward": 1, "symmetric": 2}
 _STARTS = {"overdispersed": 0, "zero": 1, "mean": 2}
+_LATER = 4
 _STREAMS = {"native": 0, "given": 1, "torch-cpu": 2, "torch-cuda": 3}
 _MAPPING_VERSIONS = {"native": 1, "given": 0, "torch-cpu": 1, "torch-cuda": 1}
 _STATE_BYTES = {"torch-cpu": 5056, "torch-cuda": 16}
@@ -20,11 +21,12 @@ _TYPES = {"float32": np.float32, "f32": np.float32, "float64": np.float64, "f64"
 
 
 class Draws(np.ndarray):
-    """An array [chain, draw, D] that remembers how it was made: `seed`, `attributes`, `kernel`, and
-    for torch streams `generator_state`, the generator's state at the end."""
+    """An array [chain, draw, D] that remembers how it was made: `seed`, `attributes`, `kernel`,
+    for torch streams `generator_state`, the generator's state at the end, and `start`, the point
+    inside rows that was found where no start was given."""
 
     def __array_finalize__(self, other):
-        for name in ("seed", "attributes", "kernel", "generator_state"):
+        for name in ("seed", "attributes", "kernel", "generator_state", "start"):
             setattr(self, name, getattr(other, name, None))
 
 
@@ -69,6 +71,9 @@ def _check_float(model, force):
 
 def _set_start(spec, init, dim, dtype):
     """Returns what must stay alive while the sampler is made."""
+    if init is None:
+        spec.start = _LATER
+        return None
     if isinstance(init, str):
         spec.start = _choice("init", init, _STARTS)
         return None
@@ -127,6 +132,8 @@ def _arviz(draws, model, first_chain, first_draw):
     constants = {"location": model.location, "diag_precision": np.diag(model.precision)}
     if model.fixed is not None:
         constants["fixed"] = model.fixed
+    if draws.start is not None:
+        constants["start"] = draws.start
     data = arviz.from_dict(
         posterior={"x": plain_draws},
         sample_stats={"lp": model.log_density(plain_draws)},
@@ -147,12 +154,13 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
            order="forward", omega=1.0, init="overdispersed", stream="native", noise=None,
            generator_state=None, card=None, first_chain=0, first_sweep=0, isa="auto",
            threads=1, backend="cpu", device=0, output="array", fix=None, checkpoint=None,
-           every=None, resume=None):
+           every=None, resume=None, rows=None, row_lower=None, row_upper=None):
     """Draws from a Gaussian with the given precision [D, D] (covariance=True: covariance).
 
     mean, info, offset   at most one location [D]: mu, Q mu, or the offset that many loops add
     method               "gibbs": `warmup` sweeps (1000), then `draws` states `thin` (1) sweeps
-                         apart; "exact": independent draws, one triangular solve each
+                         apart; "exact": independent draws, one triangular solve each;
+                         "whitened": sweeps that move all sites at once, within rows
     chains, seed         chain c of a seed is always the same; seed=None takes one from the
                          system, kept in the result's `seed`
     dtype                "float64", or "float32" for models that it does not bend (else force)
@@ -167,6 +175,9 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
     backend, device      "cpu", or "cuda": the chains live and run on GPU number `device`, with the
                          same draws (torch-cuda: torch's own bits); RuntimeError where there is none
     fix                  [D] values of sites to hold, NaN for a free one: the law of the others
+    rows,                row_lower <= rows @ x <= row_upper: an array or SciPy sparse matrix [R, D],
+    row_lower, row_upper and a number for all of them or [R]; without init the chains start at a point
+                         inside, found by Clp and kept in the result's `start`
     checkpoint, every    a file that keeps the run's state: from the start, every so many sweeps (or
                          each minute), at the end, and on KeyboardInterrupt
     resume               a checkpoint, of this function or of the program: `draws` further draws of its
@@ -191,13 +202,15 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
             "generator_state": (generator_state, None)})
         method, chains, seed, order, omega, stream, first_chain, card = (its[name] for name in (
             "method", "chains", "seed", "order", "omega", "stream", "first_chain", "card"))
-        typed, thin = _TYPES[its["dtype"]], its["thin"] if method == "gibbs" else None
-        init = "zero" if method == "gibbs" else init  # until the checkpoint is read
+        typed, thin = _TYPES[its["dtype"]], None if method == "exact" else its["thin"]
+        init = init if method == "exact" else None  # the checkpoint has it
     if method == "exact" and not (warmup is None and thin is None and order == "forward" and
                                   omega == 1.0 and isinstance(init, str) and
                                   init == "overdispersed"):
         raise ValueError("method: exact draws are independent and take no warmup, thin, order, "
                          "omega or init")
+    if method == "whitened" and (order != "forward" or omega != 1.0):
+        raise ValueError("method: whitened sweeps take no order or omega")
     warmup = _count("warmup", 1000 if warmup is None else warmup, 0)
     thin = _count("thin", 1 if thin is None else thin, 1)
     spec = lib.gbs_sampler_spec_default()
@@ -208,10 +221,15 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
     spec.first_sweep = _count("first_sweep", first_sweep, 0)
     spec.order, spec.omega = _choice("order", order, _ORDERS), float(omega)
     with Context(isa, threads, backend, _count("device", device, 0)) as context, \
-            Model(context, precision, mean, info, offset, covariance, fix) as model:
+            Model(context, precision, mean, info, offset, covariance, fix, rows, row_lower,
+                  row_upper) as model:
         if typed is np.float32:
             _check_float(model, force)
-        alive = [_set_start(spec, init, model.dim, typed),
+        inside = None
+        if rows is not None and isinstance(init, str) and init == "overdispersed" and \
+                method != "exact":
+            inside = model.interior().astype(typed)
+        alive = [_set_start(spec, init if inside is None else inside, model.dim, typed),
                  _set_stream(spec, model.dim, stream, noise, generator_state, card)]
         out = np.empty((chains, _count("draws", draws, 1), model.dim), typed).view(Draws)
         with _Sampler(context, model, spec) as sampler:
@@ -221,7 +239,7 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
             out.generator_state = _generator_state(context, sampler, stream)
             out.kernel = lib.gbs_sampler_kernel(sampler.handle).decode()
         del alive
-        out.seed = spec.seed
+        out.seed, out.start = spec.seed, inside
         out.attributes = {
             "method": method, "stream": stream,
             "stream_mapping_version": _MAPPING_VERSIONS[stream], "seed": spec.seed,
@@ -231,6 +249,6 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
             out.attributes["first_draw"] = run.first_draw
         if method == "gibbs":
             out.attributes |= {"order": order, "omega": float(omega)}
-        if method == "gibbs" and not resumed:
+        if method != "exact" and not resumed:
             out.attributes["init"] = init if isinstance(init, str) else "given"
         return out if output == "array" else _arviz(out, model, spec.first_chain, run.first_draw)

@@ -6,7 +6,7 @@
 typedef void Clp_Simplex; /* as its header has it */
 
 /* What is used of coin/Clp_C_Interface.h, versions 1.x: name, result, arguments.
- * tests/unit/test_interior.c holds it against that header where there is one. */
+ * tests/unit/test_constraints.c holds it against that header where there is one. */
 #define GBS_CLP_FUNCTIONS(X)                                                                       \
     X(VersionMajor, int, (void))                                                                   \
     X(newModel, Clp_Simplex *, (void))                                                             \

@@ -197,6 +197,57 @@ def test_matrices_are_checked(matrix, message):
         gibbsite.sample(np.array([["a"]]))
 
 
+def test_rows_hold():
+    rows = np.array([[1.0, 1.0], [1.0, -1.0]])
+    cov = np.diag([10.0, 1.0])
+    runs = [gibbsite.sample(cov, covariance=True, method=method, rows=rows, row_lower=-2,
+                            row_upper=[2, 2], init=[0, 0], draws=4000, seed=3)
+            for method in ("gibbs", "whitened")]
+    for x in runs:
+        assert np.abs(x @ rows.T).max() <= 2 + 1e-14
+        error = 5 * x.var(axis=1).std(axis=0) / 2 + 0.02
+        print("variances", x.var(axis=(0, 1)), "expected .742365, .442841, bounds", error)
+        assert (np.abs(x.var(axis=(0, 1)) - [.742365305228, .442840693457]) <= error).all()
+        assert x.start is None and x.attributes["init"] == "given"
+    import scipy.sparse
+    again = gibbsite.sample(cov, covariance=True, method="whitened", init=[0, 0], draws=4000, seed=3,
+                            rows=scipy.sparse.coo_matrix(rows), row_lower=-2, row_upper=2)
+    assert again.tobytes() == runs[1].tobytes()
+
+
+def test_rows_start_and_contradict(tmp_path):
+    arguments = dict(rows=[[1, 1], [1, -1]], row_lower=[1, -9], seed=3, draws=20)
+    try:
+        x = gibbsite.sample(Q, **arguments)
+    except RuntimeError as error:
+        pytest.skip(str(error))
+    assert (np.array([[1, 1], [1, -1]]) @ x.start > [1, -9]).all()
+    assert gibbsite.sample(Q, init=x.start, **arguments).tobytes() == x.tobytes()
+    with pytest.raises(ValueError, match="no point keeps these together: row 0 >= 1, row 1 <= 0"):
+        gibbsite.sample(Q, rows=[[1, 1], [1, 1]], row_lower=[1, -9], row_upper=[9, 0])
+    path = tmp_path / "ck"
+    first = gibbsite.sample(Q, checkpoint=path, method="whitened", **arguments)
+    rest = gibbsite.sample(Q, resume=path, draws=10, rows=arguments["rows"],
+                           row_lower=arguments["row_lower"], method="whitened")
+    whole = gibbsite.sample(Q, method="whitened", **(arguments | {"draws": 30}))
+    assert np.concatenate([first, rest], axis=1).tobytes() == whole.tobytes()
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (dict(row_lower=1), "row_lower: it bounds rows"),
+    (dict(rows=[[1, 1]]), "neither lower nor upper"),
+    (dict(rows=[[1, 1, 1]], row_lower=0), "rows: shape"),
+    (dict(rows=[[1, 1]], row_lower=[0, 0]), "row_lower: shape"),
+    (dict(rows=[[1, 1]], row_lower=2, row_upper=1), "lower 2 is above upper 1"),
+    (dict(rows=[[1, 1]], row_lower=0, init=[-1, -1]), "gives row 0 of the constraints -2"),
+    (dict(rows=[[1, 1]], row_lower=0, method="exact"), "exact draws would not keep them"),
+    (dict(method="whitened", order="backward"), "whitened sweeps take no order"),
+])
+def test_rows_refused(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        gibbsite.sample(Q, seed=1, **arguments)
+
+
 def test_info():
     facts = gibbsite.info(lattice(10, 1e-4))
     assert facts["size"] == 100 and facts["nonzeros"] == 460 and facts["asymmetry"] is None

@@ -3,6 +3,7 @@
  * C22, C23, C25, C28, C91 and C92 of the tracker reports. */
 #include "exact/trial.h"
 #include "model/clp.h"
+#include "unit/counting.h"
 
 #include <float.h>
 #include <string.h>
@@ -522,6 +523,64 @@ static void test_checkpoint(void **state)
     gbs_model_release(second);
 }
 
+/* A model with rows and boxes, a sampler of it, its start by Clp, and ten sweeps, which take
+ * nothing; GBS_ERROR_MEMORY where the k-th request is refused. */
+static gbs_status attempt(gbs_context *ctx, gbs_method method, const counting *memory)
+{
+    static const double a[6] = {1, 1, 1, 0, 1, -1}, row_lower[2] = {-1, -2}, lower[3] = {-1, -1, 0},
+                        upper[3] = {1, INFINITY, 4}, start[3] = {0, 0, .5};
+    gbs_model_spec spec = identity_of(3);
+    gbs_model *model = NULL;
+    gbs_sampler *sampler = NULL;
+    spec.lower = lower;
+    spec.upper = upper;
+    spec.constraints = (gbs_constraints){.rows = 2, .matrix = a, .lower = row_lower};
+    gbs_status status = gbs_model_create(ctx, &spec, &model);
+    gbs_sampler_spec s = spec_for(method, GBS_F32, 40, start);
+    static const float narrow[3] = {0, 0, .5f};
+    s.initial = narrow;
+    if (has_clp())
+        s.start = GBS_START_OVERDISPERSED;
+    if (status == GBS_OK)
+        status = gbs_sampler_create(ctx, model, &s, &sampler);
+    const int64_t before = memory->taken;
+    if (status == GBS_OK)
+        status = gbs_sampler_run(sampler, 10);
+    assert_true(status != GBS_OK || memory->taken == before);
+    gbs_sampler_destroy(sampler);
+    gbs_model_release(model);
+    return status;
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    for (int method = 0; method < 2; ++method)
+        for (int64_t k = 0;; ++k) {
+            counting memory = {.refuse = -1};
+            const gbs_context_options options = counting_options(&memory);
+            gbs_context *ctx = NULL;
+            assert_int_equal(gbs_context_create(&options, &ctx), GBS_OK);
+            memory.refuse = memory.taken + k;
+            const gbs_status got =
+                attempt(ctx, method ? GBS_METHOD_WHITENED : GBS_METHOD_GIBBS, &memory);
+            const int refused = memory.refuse == -1;
+            if (got != (refused ? GBS_ERROR_MEMORY : GBS_OK))
+                fail_msg("request %lld: expected %s, got %s: %s", (long long)k,
+                         refused ? "GBS_ERROR_MEMORY" : "GBS_OK", gbs_status_name(got),
+                         gbs_context_message(ctx));
+            gbs_context_destroy(ctx);
+            if (memory.taken != memory.given)
+                fail_msg("request %lld: %lld blocks taken, %lld given back", (long long)k,
+                         (long long)memory.taken, (long long)memory.given);
+            if (!refused) {
+                printf("checked: %s: each of %lld requests refused in turn, nothing lost\n",
+                       method ? "whitened" : "site by site", (long long)k);
+                break;
+            }
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -531,6 +590,7 @@ int main(void)
         cmocka_unit_test(test_set_state),      cmocka_unit_test(test_drift),
         cmocka_unit_test(test_thin),           cmocka_unit_test(test_fixed_and_small),
         cmocka_unit_test(test_fixed_rows),     cmocka_unit_test(test_checkpoint),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

@@ -125,27 +125,41 @@ ALWAYS_INLINE void BODY(whiten)(const gbs_constrained_job *job, const T *factor,
     }
 }
 
-/* One walk over the sites: moves places 0 .. moved - 1 along `column`, and takes what the places
- * 0 .. asked - 1 leave to the next step. */
-ALWAYS_INLINE void BODY(walk)(const gbs_constrained_job *job, const T *column, int64_t moved,
-                              const V step[VECTORS], const T *inverse, int64_t asked,
-                              V low[VECTORS], V up[VECTORS])
+/* Places from .. to - 1 move along `column`, say what they leave to the next step, or both. */
+ALWAYS_INLINE void BODY(stretch)(const gbs_constrained_job *job, int64_t from, int64_t to,
+                                 const T *column, const V step[VECTORS], const T *inverse,
+                                 V low[VECTORS], V up[VECTORS])
 {
-    const T *bounds = job->bounds;
-    T *x = job->x;
-    const int64_t places = moved > asked ? moved : asked;
-    for (int64_t j = 0; j < places; ++j, x += job->x_row, bounds += 2) {
+    const T *bounds = (const T *)job->bounds + 2 * from;
+    T *x = (T *)job->x + from * job->x_row;
+    for (int64_t j = from; j < to; ++j, x += job->x_row, bounds += 2) {
         V value[VECTORS];
         EACH value[u] = V_(load)(AT(x));
-        if (j < moved) {
+        if (column != NULL) {
             const V w = V_(set1)(column[j]), lo = V_(set1)(bounds[0]), hi = V_(set1)(bounds[1]);
             EACH value[u] = V_(fma)(w, step[u], value[u]);
             EACH value[u] = V_(min)(V_(max)(value[u], lo), hi);
             EACH V_(store)(AT(x), value[u]);
         }
-        if (j < asked)
+        if (inverse != NULL)
             BODY(narrow)(low, up, bounds, inverse[j], value);
     }
+}
+
+/* One walk over the sites: places 0 .. moved - 1 take the step before, and 0 .. asked - 1 are asked
+ * for the next one. */
+static void BODY(walk)(const gbs_constrained_job *job, const T *column, int64_t moved,
+                       const V step[VECTORS], const T *inverse, int64_t asked, V low[VECTORS],
+                       V up[VECTORS])
+{
+    const int64_t both = moved < asked ? moved : asked;
+    V l[VECTORS], h[VECTORS];
+    BODY(unbounded)(l, h);
+    BODY(stretch)(job, 0, both, column, step, inverse, l, h);
+    BODY(stretch)(job, both, moved, column, step, NULL, l, h);
+    BODY(stretch)(job, both, asked, NULL, step, inverse, l, h);
+    EACH low[u] = l[u];
+    EACH up[u] = h[u];
 }
 
 static void BODY(whitened)(const gbs_constrained_job *job)
@@ -163,7 +177,6 @@ static void BODY(whitened)(const gbs_constrained_job *job)
         V y[VECTORS], low[VECTORS], up[VECTORS];
         if (job->kind[i] == GBS_STEP_NONE)
             continue;
-        BODY(unbounded)(low, up);
         BODY(walk)(job, column, moved, step, inverse, held ? i + 1 : 0, low, up);
         BODY(whiten)(job, panel, i, y);
         if (held) {
@@ -178,7 +191,8 @@ static void BODY(whitened)(const gbs_constrained_job *job)
         column = panel + dim - i;
         moved = i + 1;
     }
-    BODY(walk)(job, column, moved, step, NULL, 0, NULL, NULL);
+    V low[VECTORS], up[VECTORS];
+    BODY(walk)(job, column, moved, step, NULL, 0, low, up);
 }
 
 /* ---- site by site ---- */
