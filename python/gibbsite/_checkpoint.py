@@ -16,6 +16,7 @@ _STREAMS = ["native", "given", "torch-cpu", "torch-cuda"]
 _TYPES = ["float32", "float64"]
 _SECONDS_APART = 60  # without `every`
 _SLICE_SECONDS = 0.5  # unwatched
+_MOST_SWEEPS = 2**48  # that the native stream numbers
 
 
 def _save(path, data):
@@ -51,8 +52,7 @@ class Resumed:
         with Context() as context:
             self._must(context, lib.gbs_checkpoint_inspect(
                 context.handle, self.bytes.ctypes.data, self.size, c.byref(self.info)))
-        most = 2**48
-        if max(self.info.warmup, self.info.thin, self.info.next_sweep) > most:
+        if max(self.info.warmup, self.info.thin, self.info.next_sweep) > _MOST_SWEEPS:
             raise ValueError(f"resume: {self.path}: its counts make no sense: no stream has more "
                              f"than 2^48 sweeps")
         if self.info.moments_count >= 0:
@@ -66,7 +66,7 @@ class Resumed:
         try:
             context.must(status)
         except ValueError as error:
-            raise ValueError(f"resume: {self.path}: {error}".replace(": checkpoint:", ":")) from None
+            raise ValueError(f"resume: {self.path}: {error}") from None
 
     def settle(self, given):
         """`given` are (value, default) by name.  What was left at its default comes from the
@@ -166,6 +166,9 @@ class Run:
     def fill(self, out):
         """All draws into out [chain, draw, D]."""
         end = self.warmup + (self.first_draw + out.shape[1]) * self.thin
+        if end > _MOST_SWEEPS:
+            raise ValueError(f"draws: {self.warmup} sweeps and {out.shape[1]} draws of {self.thin} are more "
+                             "than 2^48 sweeps")
         self.save()  # a file that cannot be written is known at once
         try:
             while self.sweep < end:

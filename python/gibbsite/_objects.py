@@ -26,6 +26,8 @@ def type_of(array):
 
 def plain(name, values, dims):
     """An array that the library can read: float32 stays, everything else becomes float64."""
+    if hasattr(values, "toarray"):
+        raise TypeError(f"{name}: a sparse matrix is needed as a dense one, by its .toarray()")
     array = np.asarray(values)
     if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
         raise TypeError(f"{name}: an array of real numbers is needed, not {array.dtype}")

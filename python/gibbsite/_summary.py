@@ -72,6 +72,8 @@ def _summarise(context, name, array):
     """[elements, fields] of an array [chain, draw, ...], its elements shared out among threads."""
     if array.ndim < 2:
         raise ValueError(f"draws: [chain, draw, ...] is needed, but {name} has shape {array.shape}")
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"draws: real numbers are needed, but {name} is {array.dtype}")
     chains, count = array.shape[:2]
     if lib.gbs_diag_workspace(chains, count) == 0:
         raise ValueError(f"draws: {chains} chains of {count} draws cannot be summarised")

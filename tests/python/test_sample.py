@@ -195,6 +195,9 @@ def test_matrices_are_checked(matrix, message):
         assert message in str(caught.value)
     with pytest.raises(TypeError, match="real numbers"):
         gibbsite.sample(np.array([["a"]]))
+    sparse = pytest.importorskip("scipy.sparse")
+    with pytest.raises(TypeError, match="precision: a sparse matrix is needed as a dense one"):
+        gibbsite.sample(sparse.eye(3))
 
 
 def test_rows_hold():
@@ -294,6 +297,8 @@ def test_summary_values():
     assert np.allclose(gibbsite.summary(turned).sd, s.sd, rtol=1e-5, equal_nan=True)
     with pytest.raises(ValueError, match="chain, draw"):
         gibbsite.summary(np.zeros(5))
+    with pytest.raises(TypeError, match="x is complex128"):
+        gibbsite.summary(np.zeros((4, 9)) * 1j)
 
 
 def test_arviz():
@@ -435,6 +440,8 @@ def test_checkpoints_that_are_refused(tmp_path):
     assert agreeing.shape == (4, 2, 2)
     with pytest.raises(ValueError, match="its precision is another one"):
         gibbsite.sample(2 * Q, resume=path)
+    with pytest.raises(ValueError, match="more than 2.48 sweeps"):
+        gibbsite.sample(Q, thin=2**46, draws=5)
     with pytest.raises(ValueError, match="every: it belongs to checkpoint"):
         gibbsite.sample(Q, every=3)
     with pytest.raises(FileNotFoundError):
@@ -443,7 +450,7 @@ def test_checkpoints_that_are_refused(tmp_path):
         gibbsite.sample(Q, checkpoint=tmp_path / "nowhere" / "ck")
     damaged = path.read_bytes()[:300]
     path.write_bytes(damaged)
-    with pytest.raises(ValueError, match="ck: it has 300 bytes and should have"):
+    with pytest.raises(ValueError, match="ck: checkpoint: it has 300 bytes and should have"):
         gibbsite.sample(Q, resume=path)
 
 
