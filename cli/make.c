@@ -9,6 +9,7 @@
 
 #include "io/graph.h"
 #include "io/matrix_market.h"
+#include "io/results.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -56,6 +57,9 @@ static exit_code triangle_finish(triangle *t, exit_code code, const char *path, 
         if (status != GBS_IO_OK)
             code = complain((exit_code)gbs_io_exit_code(status), "%s", error.message);
         interrupt_release();
+        gbs_results_format format;
+        if (code == EXIT_FINE && gbs_results_format_of(path, &format))
+            say("warning: %s: is a Matrix Market file, whatever its name says", path);
         if (code == EXIT_FINE && interrupted())
             code = complain(EXIT_INTERRUPTED, "interrupted once %s was written", path);
     }

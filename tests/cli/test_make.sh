@@ -88,4 +88,17 @@ test_missing_folder() {
     code 4 gibbsite make ar1 -n 3 --phi 0.5 -o .
 }
 
+# Only Matrix Market is written; a name that promises another format is named.
+test_other_names() {
+    for name in q.npy q.csv q.nc; do
+        code 0 gibbsite make ar1 -n 3 --phi 0.5 -o $name
+        says err "warning: $name: is a Matrix Market file, whatever its name says"
+        code 0 gibbsite info -Q $name
+    done
+    for name in q.mtx q; do
+        code 0 gibbsite make ar1 -n 3 --phi 0.5 -o $name
+        [ ! -s err ] || fail "notices: $(cat err)"
+    done
+}
+
 run_tests
