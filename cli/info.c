@@ -12,6 +12,7 @@
 typedef struct facts {
     model_files files;
     int64_t dim, fixed;           /* sites, and those that --fix holds */
+    int64_t bounded;              /* free sites with bounds */
     int64_t rows;                 /* of --rows */
     bool rows_checked;            /* there is room between them */
     int64_t nonzeros, duplicates; /* nonzeros among the free sites */
@@ -44,7 +45,7 @@ static void weigh(facts *f)
 /* NULL where tau is not known. */
 static const char *advice(const facts *f)
 {
-    if (isnan(f->gibbs_cost) || f->rows)
+    if (isnan(f->gibbs_cost) || f->rows || f->bounded)
         return NULL;
     return f->gibbs_cost < f->exact_cost ? "gibbs" : "exact";
 }
@@ -80,6 +81,16 @@ static void leave_blank(facts *f)
     f->tau = f->rate = f->gibbs_cost = f->exact_cost = NAN;
 }
 
+static exit_code count_bounded(gbs_context *ctx, facts *f, const gbs_model *model)
+{
+    gbs_boxes boxes;
+    const gbs_status status = gbs_model_boxes(ctx, model, GBS_F64, &boxes);
+    if (status != GBS_OK)
+        return complain_status(ctx, status);
+    f->bounded = boxes.bounded;
+    return EXIT_FINE;
+}
+
 /* Is there room between the constraints?  Without a solver that stays open. */
 static exit_code check_rows(gbs_context *ctx, facts *f, const gbs_model *model)
 {
@@ -113,6 +124,8 @@ static exit_code gather(gbs_context *ctx, facts *f, bool rate_always)
     const gbs_status status = gbs_model_spectrum(ctx, model, &f->spectrum);
     if (status != GBS_OK)
         code = complain_status(ctx, status);
+    if (code == EXIT_FINE)
+        code = count_bounded(ctx, f, model);
     if (code == EXIT_FINE)
         code = check_rows(ctx, f, model);
     keep_in_range(&f->spectrum);
@@ -178,8 +191,9 @@ static void print_verdicts(const facts *f)
     else
         printf("float         moves the covariance by about %.2g: %s\n", s->f32_covariance_error,
                verdicts[f32_judge(s)]);
-    if (f->rows)
-        puts("advice        none: these figures are those of the law without its constraints");
+    if (f->rows || f->bounded)
+        printf("advice        none: these figures are those of the law without its %s\n",
+               f->rows ? "constraints" : "bounds");
     else if (!advice(f))
         puts("advice        " OUT_OF_RANGE);
     else
@@ -201,6 +215,9 @@ static void print_facts(const facts *f)
         printf("%lld sites fixed, ", (long long)f->fixed);
     printf("precision%s with %lld nonzeros (%.3g %%)\n", f->fixed ? " of the others" : "",
            (long long)f->nonzeros, 100 * (double)f->nonzeros / (n * n));
+    if (f->bounded)
+        printf("bounds        on %lld sites; what follows is of the law without them\n",
+               (long long)f->bounded);
     if (f->rows)
         printf("constraints   %lld rows, %s\n", (long long)f->rows,
                f->rows_checked ? "with room between them"
@@ -227,19 +244,19 @@ static json_t *facts_json(const facts *f)
             : json_pack("{s:o, s:I, s:I}", "value", json_number(s->asymmetry), "row",
                         (json_int_t)s->asymmetry_row, "column", (json_int_t)s->asymmetry_column);
     return json_pack(
-        "{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
+        "{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
         " s:{s:o, s:s}, s:{s:o, s:o}, s:s?}",
         "gibbsite", gbs_version(), "verb", "info", "matrix", json_text(f->files.matrix), "kind",
         f->files.covariance ? "covariance" : "precision", "size", (json_int_t)f->dim, "fixed",
-        (json_int_t)f->fixed, "rows", (json_int_t)f->rows, "nonzeros", (json_int_t)f->nonzeros,
-        "duplicates", (json_int_t)f->duplicates, "asymmetry", asymmetry, "eigenvalue_min",
-        json_number(s->eigenvalue_min), "eigenvalue_max", json_number(s->eigenvalue_max),
-        "condition", json_number(s->condition), "omega", json_number(f->omega), "tau_max",
-        json_number(f->tau), "gibbs_rate", json_number(f->rate), "sweeps_to_forget",
-        known ? json_number(1 / (1 - f->rate)) : json_null(), "f32", "covariance_error",
-        json_number(s->f32_covariance_error), "verdict", f32_words[f32_judge(s)],
-        "cost_per_effective_draw", "gibbs", json_number(f->gibbs_cost), "exact",
-        json_number(f->exact_cost), "advice", advice(f));
+        (json_int_t)f->fixed, "bounded", (json_int_t)f->bounded, "rows", (json_int_t)f->rows,
+        "nonzeros", (json_int_t)f->nonzeros, "duplicates", (json_int_t)f->duplicates, "asymmetry",
+        asymmetry, "eigenvalue_min", json_number(s->eigenvalue_min), "eigenvalue_max",
+        json_number(s->eigenvalue_max), "condition", json_number(s->condition), "omega",
+        json_number(f->omega), "tau_max", json_number(f->tau), "gibbs_rate", json_number(f->rate),
+        "sweeps_to_forget", known ? json_number(1 / (1 - f->rate)) : json_null(), "f32",
+        "covariance_error", json_number(s->f32_covariance_error), "verdict",
+        f32_words[f32_judge(s)], "cost_per_effective_draw", "gibbs", json_number(f->gibbs_cost),
+        "exact", json_number(f->exact_cost), "advice", advice(f));
 }
 
 exit_code verb_info(int argc, char **argv)
@@ -253,6 +270,10 @@ exit_code verb_info(int argc, char **argv)
          OPTION_FLAG, .required = false},
         {"--fix", "FILE", "hold sites at these values: D numbers, nan for a free site",
          &f.files.fix, OPTION_TEXT, .required = false},
+        {"--lower", "FILE|VALUE", "lower bounds of sites: D numbers, -inf for none, or one for all",
+         &f.files.lower, OPTION_TEXT, .required = false},
+        {"--upper", "FILE|VALUE", "their upper bounds", &f.files.upper, OPTION_TEXT,
+         .required = false},
         {"--rows", "FILE", "constraints: the rows A of lower <= A x <= upper, [R, D]",
          &f.files.rows, OPTION_TEXT, .required = false},
         {"--row-lower", "FILE|VALUE", "their lower bounds: R numbers, or one for all rows",

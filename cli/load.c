@@ -123,6 +123,25 @@ static exit_code load_fixed(const model_files *files, model_facts *facts, gbs_mo
     return *fixed ? EXIT_FINE : EXIT_FILE;
 }
 
+/* Bounds of sites: a number for all of them, or a file; *out as load_fixed's. */
+static exit_code load_bounds(const char *text, model_facts *facts, double **out)
+{
+    gbs_array array = {0};
+    double value;
+    if (!text)
+        return EXIT_FINE;
+    if (is_number(text, &value))
+        return load_numbers(text, facts->dim, out);
+    const exit_code code = load_vector(text, facts, &array);
+    if (code != EXIT_FINE)
+        return code;
+    *out = take(facts->dim, sizeof **out, "bounds");
+    for (int64_t i = 0; *out && i < facts->dim; i++)
+        (*out)[i] = array_at(&array, i);
+    gbs_array_free(&array);
+    return *out ? EXIT_FINE : EXIT_FILE;
+}
+
 /* The file that a message of gbs_model_create speaks of: its first word is the argument. */
 static const char *blamed(const model_files *files, const char *message)
 {
@@ -130,6 +149,10 @@ static const char *blamed(const model_files *files, const char *message)
     const char *location = files->mean ? files->mean : files->info ? files->info : files->offset;
     if (files->fix && !strncmp(message, "fixed:", 6))
         return files->fix;
+    if (files->lower && !strncmp(message, "lower:", 6))
+        return files->lower;
+    if (files->upper && (!strncmp(message, "upper:", 6) || !strncmp(message, "lower:", 6)))
+        return files->upper;
     if (files->rows && !strncmp(message, "constraints:", 12))
         return files->rows;
     for (size_t k = 0; location && k < sizeof words / sizeof *words; k++)
@@ -155,7 +178,7 @@ exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **mod
                      model_facts *facts)
 {
     gbs_array matrix = {0}, location = {0};
-    double *fixed = NULL;
+    double *fixed = NULL, *lower = NULL, *upper = NULL;
     row_arrays rows = {0};
     gbs_model_spec spec = gbs_model_spec_default();
     *model = NULL;
@@ -177,8 +200,12 @@ exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **mod
     take_names(facts, files->matrix, &matrix);
     if ((code = load_location(files, facts, &spec, &location)) != EXIT_FINE ||
         (code = load_fixed(files, facts, &spec, &fixed)) != EXIT_FINE ||
+        (code = load_bounds(files->lower, facts, &lower)) != EXIT_FINE ||
+        (code = load_bounds(files->upper, facts, &upper)) != EXIT_FINE ||
         (code = load_rows(files, facts, &spec, &rows)) != EXIT_FINE)
         goto done;
+    spec.lower = lower;
+    spec.upper = upper;
     const gbs_status status = gbs_model_create(ctx, &spec, model);
     if (status != GBS_OK) {
         code = complain(status == GBS_ERROR_MEMORY ? EXIT_FILE : EXIT_BAD_INPUT, "%s: %s",
@@ -201,6 +228,8 @@ done:
     gbs_array_free(&matrix);
     gbs_array_free(&location);
     free(fixed);
+    free(lower);
+    free(upper);
     row_arrays_free(&rows);
     return code;
 }

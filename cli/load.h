@@ -12,6 +12,7 @@ typedef struct model_files {
     bool covariance;
     const char *mean, *info, *offset;         /* at most one */
     const char *fix;                          /* values of sites to hold, NaN for the others */
+    const char *lower, *upper;                /* bounds of sites: files, or numbers */
     const char *rows, *row_lower, *row_upper; /* constraints; bounds are files, or numbers */
     bool quiet;                               /* no notices */
 } model_files;
@@ -46,6 +47,9 @@ exit_code match_names(model_facts *facts, const char *path, gbs_array *array);
  * unless EXIT_FINE. */
 exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **model,
                      model_facts *facts);
+
+/* All of `text` as a number: inf and nan are numbers too, a file of that name is ./inf. */
+bool is_number(const char *text, double *value);
 
 /* `text` is a number, for each of `count`, or names a file with a vector of so many; *out is the
  * caller's, ended by free(). */

@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* All of `text` as a number: inf and nan are numbers too, a file of that name is ./inf. */
-static bool is_number(const char *text, double *value)
+bool is_number(const char *text, double *value)
 {
     char *end;
     *value = strtod(text, &end);

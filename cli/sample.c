@@ -50,17 +50,21 @@ static int64_t kept_chain(void *user, int64_t chain)
 /* ------------------------------------------------------------------ the run */
 
 /* A Gaussian with one fixed matrix has a better tool than a chain that does not mix. */
-static void say_advice(const report *r, const sample_plan *plan, bool constrained)
+static void say_advice(const report *r, const sample_run *run)
 {
+    const sample_plan *plan = run->plan;
     const report_worst worst = report_find_worst(r);
+    const char *other = "draw independently with --method exact";
     if (plan->quiet || plan->method == GBS_METHOD_EXACT || worst.rhat < 0 ||
         !(r->rows[worst.rhat].s.rhat > 1.01))
         return;
-    if (constrained)
-        say("the chains have not mixed: run longer, or try --method %s",
-            plan->method == GBS_METHOD_WHITENED ? "gibbs" : "whitened");
-    else
-        say("the chains have not mixed: run longer, or draw independently with --method exact");
+    if (plan->method == GBS_METHOD_WHITENED)
+        other = "try --method gibbs";
+    else if (gbs_model_constraints(run->model) || plan->overrelax > 0)
+        other = "try --method whitened";
+    else if (gbs_model_lower(run->model))
+        other = "try --overrelax .8, or --method whitened";
+    say("the chains have not mixed: run longer, or %s", other);
 }
 
 /* Moments that a GPU holds are fetched when they are first read. */
@@ -119,7 +123,7 @@ static exit_code print_result(const sample_run *run, const sample_record *record
     }
     if (print) {
         report_print(&r);
-        say_advice(&r, plan, gbs_model_lower(run->model) || gbs_model_constraints(run->model));
+        say_advice(&r, run);
     }
     report_free(&r);
     return finish_stdout(EXIT_FINE);
@@ -150,6 +154,8 @@ static exit_code describe_file(const sample_run *run, const sample_record *recor
         .location_form = forms[gbs_model_location_kind(run->model)],
         .diag_precision = *diagonal,
         .fixed = gbs_model_fixed(run->model),
+        .lower = gbs_model_lower(run->model),
+        .upper = gbs_model_upper(run->model),
         .start = run->inside,
         .attributes = record->attributes,
         .attribute_count = record->attribute_count,

@@ -19,7 +19,7 @@ typedef struct sample_plan {
     int64_t cpu_threads; /* 0: one a processor */
     int64_t device;      /* with backend cuda: which GPU */
     uint64_t seed;
-    double omega;
+    double omega, overrelax;
     const char *init; /* a word or a file */
     gbs_start start;
     const char *stream; /* as typed */
@@ -67,7 +67,7 @@ typedef struct sample_run {
     gbs_moments *moments; /* NULL where draws are kept */
     model_facts facts;
     gbs_array noise, initial; /* the files of --stream given and --init */
-    double *inside;           /* [dim] the start that was found inside constraints; NULL: none was */
+    double *inside; /* [dim] the start that was found inside constraints; NULL: none was */
     int64_t dim;
     void *checkpoint; /* room for one; NULL where none is wanted */
     size_t checkpoint_size;

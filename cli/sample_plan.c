@@ -49,8 +49,8 @@ void plan_free(sample_plan *plan)
 
 static exit_code check_exact(const cli_command *command)
 {
-    static const char *const refused[] = {"--warmup", "--thin", "--order",
-                                          "--omega",  "--init", "--save-warmup"};
+    static const char *const refused[] = {"--warmup",    "--thin", "--order",      "--omega",
+                                          "--overrelax", "--init", "--save-warmup"};
     for (size_t k = 0; k < sizeof refused / sizeof *refused; k++)
         if (option_given(command, refused[k]))
             return usage_error(command,
@@ -62,10 +62,31 @@ static exit_code check_exact(const cli_command *command)
 
 static exit_code check_whitened(const cli_command *command)
 {
-    static const char *const refused[] = {"--order", "--omega"};
+    static const char *const refused[] = {"--order", "--omega", "--overrelax"};
     for (size_t k = 0; k < sizeof refused / sizeof *refused; k++)
         if (option_given(command, refused[k]))
             return usage_error(command, "%s has no meaning with --method whitened", refused[k]);
+    return EXIT_FINE;
+}
+
+/* The two kinds of over-relaxation, and what bounds rule out. */
+static exit_code check_overrelax(const cli_command *command, const sample_plan *plan)
+{
+    const char *bound = plan->files.lower ? "--lower" : plan->files.upper ? "--upper" : NULL;
+    if (plan->overrelax >= 1)
+        return usage_error(command, "--overrelax: 1 is out of range, it must be below 1");
+    if (plan->omega != 1 && plan->overrelax > 0)
+        return usage_error(command, "--overrelax and --omega both over-relax, one is allowed");
+    if (plan->omega != 1 && bound)
+        return usage_error(command, "--omega cannot keep bounds, and %s is given; --overrelax can",
+                           bound);
+    if (bound && plan->stream_kind == GBS_STREAM_GIVEN)
+        return usage_error(command,
+                           "--stream given:FILE holds normals, and %s asks for draws between "
+                           "bounds, which take words",
+                           bound);
+    if (plan->overrelax > 0 && plan->stream_kind == GBS_STREAM_GIVEN)
+        return usage_error(command, "--overrelax takes more numbers than --stream given:FILE has");
     return EXIT_FINE;
 }
 
@@ -213,6 +234,7 @@ static exit_code check_files(const cli_command *command, const sample_plan *plan
         plan->files.info,      plan->files.offset,
         plan->files.fix,       plan->files.rows,
         plan->files.row_lower, plan->files.row_upper,
+        plan->files.lower,     plan->files.upper,
         plan->noise,           plan->start == GBS_START_GIVEN ? plan->init : NULL,
         plan->resume};
     enum { INPUTS = sizeof inputs / sizeof *inputs };
@@ -261,6 +283,8 @@ static exit_code settle_plan(const cli_command *command, sample_plan *plan, int 
         code = check_exact(command);
         plan->warmup = 0;
     }
+    if (code == EXIT_FINE)
+        code = check_overrelax(command, plan);
     if (code == EXIT_FINE && plan->method == GBS_METHOD_WHITENED)
         code = check_whitened(command);
     if (code == EXIT_FINE)
@@ -303,6 +327,11 @@ bool plan_parse(int argc, char **argv, sample_plan *p, exit_code *code)
          &p->files.offset, OPTION_TEXT, .required = false},
         {"--fix", "FILE", "hold sites at these values: D numbers, nan for a free site",
          &p->files.fix, OPTION_TEXT, .required = false},
+        {"--lower", "FILE|VALUE",
+         "lower bounds of sites: D numbers, -inf for none, or one\nfor all", &p->files.lower,
+         OPTION_TEXT, .required = false},
+        {"--upper", "FILE|VALUE", "their upper bounds", &p->files.upper, OPTION_TEXT,
+         .required = false},
         {"--rows", "FILE", "constraints: the rows A of lower <= A x <= upper, [R, D]",
          &p->files.rows, OPTION_TEXT, .required = false},
         {"--row-lower", "FILE|VALUE", "their lower bounds: R numbers, or one for all rows",
@@ -332,6 +361,9 @@ bool plan_parse(int argc, char **argv, sample_plan *p, exit_code *code)
          &p->order, OPTION_CHOICE, .choices = orders},
         {"--omega", "W", "over-relaxation weight, 0 < W < 2 (default 1)", &p->omega, OPTION_REAL,
          .low = 0, .high = 2, .open = true},
+        {"--overrelax", "R",
+         "over-relaxed draws between bounds, 0 <= R < 1 (default\n0): .8 where chains are slow",
+         &p->overrelax, OPTION_REAL, .low = 0, .high = 1},
         {"--init", "START",
          "overdispersed (default: mean + 2 sd normals), zero, mean,\n"
          "or a file [chains, D] or [D]",

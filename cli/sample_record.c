@@ -47,6 +47,8 @@ static void put_options(FILE *to, const sample_plan *plan)
     put_word(to, "--info", plan->files.info);
     put_word(to, "--offset", plan->files.offset);
     put_word(to, "--fix", plan->files.fix);
+    put_word(to, "--lower", plan->files.lower);
+    put_word(to, "--upper", plan->files.upper);
     put_word(to, "--rows", plan->files.rows);
     put_word(to, "--row-lower", plan->files.row_lower);
     put_word(to, "--row-upper", plan->files.row_upper);
@@ -62,6 +64,8 @@ static void put_options(FILE *to, const sample_plan *plan)
     if (gibbs) {
         fprintf(to, " --order %s", order_names[plan->order]);
         fprintf(to, " --omega %s", shortest(plan->omega, omega));
+        if (plan->overrelax > 0)
+            fprintf(to, " --overrelax %s", shortest(plan->overrelax, omega));
     }
     if (chain && !plan->resume)
         put_word(to, "--init", plan->init);
@@ -127,6 +131,8 @@ exit_code record_make(sample_record *record, const sample_run *run)
     if (plan->method == GBS_METHOD_GIBBS) {
         add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("order", 0, order_names[plan->order]));
         add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_DOUBLE("omega", 0, plan->omega));
+        if (plan->overrelax > 0)
+            add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_DOUBLE("overrelax", 0, plan->overrelax));
     }
     if (plan->method != GBS_METHOD_EXACT && !plan->resume)
         add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("init", 0, plan->init));
@@ -187,6 +193,7 @@ json_t *record_json(const sample_record *record, const sample_run *run)
     if (object && plan->method == GBS_METHOD_GIBBS) {
         json_object_set_new(object, "order", json_string(order_names[plan->order]));
         json_object_set_new(object, "omega", json_number(plan->omega));
+        json_object_set_new(object, "overrelax", json_number(plan->overrelax));
     }
     if (object && plan->method != GBS_METHOD_EXACT && !plan->resume)
         json_object_set_new(object, "init", json_text(plan->init));

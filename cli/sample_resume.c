@@ -62,6 +62,15 @@ static exit_code agree_omega(const cli_command *command, sample_plan *plan, doub
     return EXIT_FINE;
 }
 
+static exit_code agree_overrelax(const cli_command *command, sample_plan *plan, double its)
+{
+    char has[32], given[32];
+    if (option_given(command, "--overrelax") && plan->overrelax != its)
+        return differs(plan, "--overrelax", shortest(its, has), shortest(plan->overrelax, given));
+    plan->overrelax = its;
+    return EXIT_FINE;
+}
+
 static exit_code agree_stream(const cli_command *command, sample_plan *plan,
                               const gbs_checkpoint_info *info)
 {
@@ -147,6 +156,8 @@ static exit_code agree(const cli_command *command, sample_plan *plan,
         code = agree_choice(command, plan, "--order", orders, (int)info->order, &plan->order);
     if (code == EXIT_FINE)
         code = agree_omega(command, plan, info->omega);
+    if (code == EXIT_FINE)
+        code = agree_overrelax(command, plan, info->overrelax);
     if (code == EXIT_FINE)
         code = agree_stream(command, plan, info);
     const bool moments = info->moments_count >= 0;

@@ -29,6 +29,26 @@ static exit_code check_float(sample_run *run)
     return EXIT_FINE;
 }
 
+/* What the bounds become in the run's type, where that is not what the user would expect. */
+static exit_code check_bounds(const sample_run *run)
+{
+    const sample_plan *plan = run->plan;
+    const char *path = plan->files.lower ? plan->files.lower : plan->files.upper;
+    gbs_boxes boxes;
+    const gbs_status status = gbs_model_boxes(run->ctx, run->model, (gbs_type)plan->dtype, &boxes);
+    if (status != GBS_OK)
+        return complain_status(run->ctx, status);
+    if (boxes.empty)
+        say("warning: %s: %" PRId64 " sites, the first of them %" PRId64
+            ", have no number of %s between their bounds and are held at the nearest",
+            path, boxes.empty, boxes.empty_site, plan->dtype == GBS_F32 ? "f32" : "f64");
+    if (boxes.unresolved)
+        say("warning: %s: the bounds of %" PRId64 " sites, the first of them %" PRId64
+            ", are so far out that %s cannot tell draws from the bound",
+            path, boxes.unresolved, boxes.unresolved_site, plan->dtype == GBS_F32 ? "f32" : "f64");
+    return EXIT_FINE;
+}
+
 /* Refuses the first number of a start that is not finite in type T, by its place in the file. */
 static exit_code check_start(const gbs_array *a, const char *path, gbs_type type)
 {
@@ -175,6 +195,7 @@ static exit_code make_sampler(sample_run *run)
     spec.seed = plan->seed;
     spec.order = (gbs_order)plan->order;
     spec.omega = plan->omega;
+    spec.overrelax = plan->overrelax;
     spec.start = plan->resume && plan->method != GBS_METHOD_EXACT ? GBS_START_LATER : plan->start;
     spec.stream.kind = plan->stream_kind;
     spec.stream.cuda_multiprocessors = plan->multiprocessors;
@@ -189,7 +210,8 @@ static exit_code make_sampler(sample_run *run)
         return complain(EXIT_FILE, "--chains %" PRId64 ": %s", plan->chains,
                         gbs_context_message(run->ctx));
     if (status == GBS_ERROR_ARGUMENT && plan->start == GBS_START_GIVEN &&
-        !strncmp(gbs_context_message(run->ctx), "start:", 6))
+        (!strncmp(gbs_context_message(run->ctx), "start:", 6) ||
+         !strncmp(gbs_context_message(run->ctx), "initial:", 8)))
         return complain(EXIT_BAD_INPUT, "%s: %s", plan->init, gbs_context_message(run->ctx));
     if (status != GBS_OK)
         return complain_status(run->ctx, status);
@@ -222,6 +244,8 @@ exit_code run_open(sample_run *run, const sample_plan *plan)
         return code;
     run->dim = gbs_model_dim(run->model);
     code = check_float(run);
+    if (code == EXIT_FINE)
+        code = check_bounds(run);
     return code == EXIT_FINE ? make_sampler(run) : code;
 }
 

@@ -140,6 +140,12 @@ def check_other_contents(folder):
     check("their values", np.array_equal(data.constant_data["fixed"].values, fixed, equal_nan=True))
     check("the location given them", np.allclose(data.constant_data["location"].values,
                                                  [0.75, 1.5, 0.75], rtol=4 * 2.0**-52))
+    run("sample", *options, "--lower", 0.25, "--overrelax", 0.5, "-o", folder / "b.nc")
+    data = arviz.from_netcdf(folder / "b.nc")
+    check("draws above their bound", np.all(data.posterior["x"].values >= 0.25))
+    check("bounds", np.all(data.constant_data["lower"].values == 0.25) and
+          np.all(data.constant_data["upper"].values == np.inf))
+    check("over-relaxation", data.attrs["overrelax"] == 0.5)
 
 
 def saved_arrays(matrix):

@@ -233,7 +233,7 @@ static int put_constant(int group, const char *name, int dim, const double *valu
 
 static int put_constant_data(netcdf_writer *w, const gbs_results_spec *spec)
 {
-    if (!spec->location && !spec->diag_precision && !spec->fixed && !spec->start)
+    if (!spec->location && !spec->diag_precision && !spec->fixed && !spec->lower && !spec->start)
         return NC_NOERR;
     int dim;
     int code = nc_def_grp(w->file, "constant_data", &w->constants);
@@ -247,6 +247,10 @@ static int put_constant_data(netcdf_writer *w, const gbs_results_spec *spec)
         code = put_constant(w->constants, "diag_precision", dim, spec->diag_precision, NULL);
     if (!code && spec->fixed)
         code = put_constant(w->constants, "fixed", dim, spec->fixed, NULL);
+    if (!code && spec->lower)
+        code = put_constant(w->constants, "lower", dim, spec->lower, NULL);
+    if (!code && spec->upper)
+        code = put_constant(w->constants, "upper", dim, spec->upper, NULL);
     if (!code && spec->start)
         code = put_constant(w->constants, "start", dim, spec->start, NULL);
     return code;

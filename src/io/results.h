@@ -88,8 +88,9 @@ typedef struct gbs_results_spec {
     const double *location;       /* [dim] constant_data/location; NULL leaves it out */
     const char *location_form;    /* "zero", "mean", "information" or "offset" */
     const double *diag_precision; /* [dim] constant_data/diag_precision; NULL leaves it out */
-    const double *fixed; /* [dim] constant_data/fixed, NaN where free; NULL leaves it out */
-    const double *start; /* [dim] constant_data/start; NULL leaves it out */
+    const double *fixed;         /* [dim] constant_data/fixed, NaN where free; NULL leaves it out */
+    const double *lower, *upper; /* [dim] constant_data/lower and upper; NULL leaves them out */
+    const double *start;         /* [dim] constant_data/start; NULL leaves it out */
     const gbs_attribute *attributes; /* on the root, and where in_groups says so on the groups */
     int64_t attribute_count;
 } gbs_results_spec;

@@ -1,0 +1,147 @@
+# gibbsite sample and info --lower, --upper and --overrelax: laws known to many digits, what is
+# refused, the record, resumes.  Statistics have fixed seeds and bounds of 5 Monte Carlo standard
+# errors.
+. "$(dirname "$0")/lib.sh"
+
+vector() { # NAME VALUES...
+    name=$1
+    shift
+    printf '%%%%MatrixMarket matrix array real general\n%d 1\n' $# >"$name"
+    printf '%s\n' "$@" >>"$name"
+}
+
+# AR(1) of 50 sites, phi = 0.5, that stays positive: golden moments.
+test_law() {
+    code 0 gibbsite make ar1 -n 50 --phi 0.5 -o q.mtx
+    for options in "" "--dtype f32" "--order symmetric" "--overrelax .8" "--overrelax .8 --dtype f32 --order backward"; do
+        # shellcheck disable=SC2086
+        code 0 gibbsite sample -Q q.mtx --lower 0 --seed 4 --draws 10000 --json $options
+        for row in "1 1.0820757710 .5663161176" "25 1.2593602345 .6393301126"; do
+            # shellcheck disable=SC2086
+            set -- $row
+            near "mean of x[$(($1 - 1))]${options:+, $options}" "$(json out mean "$1")" "$2" \
+                "$(json out mcse_mean "$1" | awk '{ print 5 * $1 }')"
+            near "sd of x[$(($1 - 1))]" "$(json out sd "$1")" "$(echo "$3" | awk '{ printf "%.17g", sqrt($1) }')" \
+                "$(json out mcse_sd "$1" | awk '{ print 5 * $1 }')"
+        done
+    done
+}
+
+# A number, a vector and both bounds where one is infinite are the same run, on any instruction set.
+test_same_bits() {
+    code 0 gibbsite make ar1 -n 3 --phi 0.5 -o q.mtx
+    vector low.mtx 0.25 0.25 0.25
+    code 0 gibbsite sample -Q q.mtx --lower 0.25 --seed 1 --draws 50 -o a.npy
+    code 0 gibbsite sample -Q q.mtx --lower low.mtx --upper inf --seed 1 --draws 50 -o b.npy --isa scalar --threads 2
+    same a.npy b.npy
+    code 0 gibbsite sample -Q q.mtx --lower -inf --seed 1 --draws 50 -o c.npy
+    code 0 gibbsite sample -Q q.mtx --seed 1 --draws 50 -o d.npy
+    same c.npy d.npy
+    code 0 gibbsite sample -Q q.mtx --overrelax .5 --seed 1 --draws 50 -o e.npy
+    code 0 gibbsite sample -Q q.mtx --omega 1.5 --seed 1 --draws 50 -o f.npy
+    same e.npy f.npy
+}
+
+# A mix: free, bounded on one side, on both, held by equal bounds.
+test_mixed() {
+    code 0 gibbsite make ar1 -n 4 --phi 0.5 -o q.mtx
+    vector low.mtx -inf 0 -0.5 1.25
+    vector high.mtx inf inf 0.5 1.25
+    code 0 gibbsite sample -Q q.mtx --lower low.mtx --upper high.mtx --seed 1 --draws 200 -o a.npy
+    [ "$(words a.npy | awk 'NR % 4 == 0' | sort -u)" = 3ff4000000000000 ] || fail "x[3] is not held at 1.25"
+    words a.npy | awk 'NR % 4 == 2 && /^[89abcdef]/ { exit 1 }' || fail "a negative x[1]"
+    code 0 gibbsite sample -Q q.mtx --lower low.mtx --upper high.mtx --seed 1 --draws 200 --json
+    says out '"options": "--method gibbs -Q q.mtx --lower low.mtx --upper high.mtx'
+    says_not out "--overrelax"
+}
+
+test_refused() {
+    code 0 gibbsite make ar1 -n 3 --phi 0.5 -o q.mtx
+    vector low.mtx 0 0 0
+    vector high.mtx 1 -1 1
+    vector nan.mtx 0 nan 0
+    vector two.mtx 0 0
+    printf '%%%%MatrixMarket matrix array real general\n1 3\n0.5\n0.5\n1.5\n' >start.mtx
+    code 3 gibbsite sample -Q q.mtx --lower low.mtx --upper high.mtx
+    says err "low.mtx: lower: site 1: 0 is above upper, -1"
+    code 3 gibbsite sample -Q q.mtx --upper nan.mtx
+    says err "nan.mtx: upper: site 1 is NaN"
+    code 3 gibbsite sample -Q q.mtx --lower inf
+    says err "lower: site 0 is inf"
+    code 3 gibbsite sample -Q q.mtx --lower two.mtx
+    says err "two.mtx: has shape (2, 1), a vector of 3 is needed"
+    code 3 gibbsite sample -Q q.mtx --upper 1 --init start.mtx
+    says err "start.mtx: initial: chain 0, site 2 is 1.5, above its upper bound 1"
+    code 2 gibbsite sample -Q q.mtx --lower 0 --omega 1.2
+    says err "--omega cannot keep bounds, and --lower is given; --overrelax can"
+    code 2 gibbsite sample -Q q.mtx --overrelax 0.5 --omega 1.2
+    says err "--overrelax and --omega both over-relax"
+    code 2 gibbsite sample -Q q.mtx --overrelax 1
+    says err "--overrelax: 1 is out of range, it must be below 1"
+    code 2 gibbsite sample -Q q.mtx --overrelax -0.1
+    says err "--overrelax: -0.1 is out of range"
+    code 2 gibbsite sample -Q q.mtx --method exact --overrelax 0.5
+    says err "--overrelax has no meaning with --method exact"
+    code 2 gibbsite sample -Q q.mtx --method whitened --overrelax 0.5
+    says err "--overrelax has no meaning with --method whitened"
+    code 2 gibbsite sample -Q q.mtx --upper 1 --stream given:z.npy
+    says err "--stream given:FILE holds normals, and --upper asks for draws between bounds"
+    code 2 gibbsite sample -Q q.mtx --upper 1 --method exact
+    says err "exact draws know no bounds, which 3 sites have"
+    code 2 gibbsite sample -Q q.mtx --upper 1 --stream torch-cpu
+    says err "torch's streams are of normals"
+    absent draws.nc
+    code 2 gibbsite sample -Q q.mtx --upper 1 -o low.mtx --lower low.mtx --format npy
+    says err "low.mtx"
+}
+
+test_warnings() {
+    code 0 gibbsite make ar1 -n 2 --phi 0.5 -o q.mtx
+    code 0 gibbsite sample -Q q.mtx --lower 1e9 --dtype f32 --seed 1 --draws 10
+    says err "the bounds of 2 sites, the first of them 0, are so far out that f32 cannot tell draws"
+    code 0 gibbsite sample -Q q.mtx --lower 1.00000001 --upper 1.00000002 --dtype f32 --seed 1 --draws 10
+    says err "2 sites, the first of them 0, have no number of f32 between their bounds and are held"
+    code 0 gibbsite sample -Q q.mtx --lower 10 --dtype f32 --seed 1 --draws 10
+    says_not err "warning"
+}
+
+test_info() {
+    code 0 gibbsite make ar1 -n 5 --phi 0.5 -o q.mtx
+    vector low.mtx 0 0 -inf -inf 1
+    code 0 gibbsite info -Q q.mtx --lower low.mtx
+    says out "bounds        on 3 sites; what follows is of the law without them"
+    says out "advice        none: these figures are those of the law without its bounds"
+    code 0 gibbsite info -Q q.mtx --lower low.mtx --json
+    says out '"bounded": 3'
+    says out '"advice": null'
+}
+
+# A checkpoint knows bounds and over-relaxation.
+test_resume() {
+    code 0 gibbsite make ar1 -n 5 --phi 0.5 -o q.mtx
+    run="gibbsite sample -Q q.mtx --lower 0 --warmup 10"
+    code 0 $run --overrelax .6 --seed 3 --draws 40 -o whole.npy
+    code 0 $run --overrelax .6 --seed 3 --draws 15 --checkpoint ck -o a.npy
+    code 0 gibbsite sample -Q q.mtx --lower 0 --resume ck --draws 25 -o b.npy
+    words whole.npy >whole
+    for chain in 0 1 2 3; do
+        words a.npy | awk -v c=$chain 'NR > c * 75 && NR <= (c + 1) * 75'
+        words b.npy | awk -v c=$chain 'NR > c * 125 && NR <= (c + 1) * 125'
+    done >parts
+    same parts whole
+    code 3 gibbsite sample -Q q.mtx --lower 0 --resume ck --overrelax .5 --draws 5 -o c.npy
+    says err "--overrelax"
+    code 3 gibbsite sample -Q q.mtx --lower 0.5 --resume ck --draws 5 -o c.npy
+    says err "its set of bounds is another one"
+    absent c.npy
+}
+
+# tools/check_files.py reads the numbers.
+test_file() {
+    code 0 gibbsite make ar1 -n 3 --phi 0.5 -o q.mtx
+    code 0 gibbsite sample -Q q.mtx --lower 0 --overrelax .8 --seed 1 --draws 20 -o a.nc
+    says a.nc "--lower 0"
+    says a.nc "--overrelax 0.8"
+}
+
+run_tests
