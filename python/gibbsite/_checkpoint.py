@@ -74,6 +74,7 @@ class Resumed:
         info = self.info
         its = {"method": _METHODS[info.method], "dtype": _TYPES[info.type], "chains": info.chains,
                "seed": info.seed, "order": _ORDERS[info.order], "omega": info.omega,
+               "overrelax": info.overrelax,
                "stream": _STREAMS[info.stream], "first_chain": info.first_chain,
                "thin": info.thin or None, "card": None}
         if its["stream"] == "torch-cuda":

@@ -21,21 +21,26 @@ def _gibbs_rate(precision, omega):
     return float(np.abs(np.linalg.eigvals(np.linalg.solve(below, above))).max())
 
 
-def info(precision, *, covariance=False, omega=1.0, rate=None, fix=None):
+def info(precision, *, covariance=False, omega=1.0, rate=None, fix=None, lower=None,
+         upper=None):
     """Says what to expect of a precision matrix [D, D] (or a covariance).
 
     fix      [D] values of sites to hold, NaN for a free one: of the law of the others
+    lower,   bounds, as sample takes them: all figures are those of the law without them, and there
+    upper    is no advice
     rate     compute the Gibbs rate, about 10 D^3 operations; by default up to D = 2048
 
-    Returns a dict with the names of `gibbsite info --json`: size, fixed, nonzeros, asymmetry,
+    Returns a dict with the names of `gibbsite info --json`: size, fixed, bounded, nonzeros, asymmetry,
     eigenvalue_min, eigenvalue_max, condition, omega, tau_max (sweeps per effective draw of the
     slowest direction), gibbs_rate and sweeps_to_forget (None where not computed), f32
     (covariance_error and verdict), cost_per_effective_draw and advice ("gibbs" or "exact").
     """
     if not 0 < omega < 2:
         raise ValueError(f"omega: {omega} is not in (0, 2)")
-    with Context() as context, Model(context, precision, covariance=covariance, fix=fix) as model:
+    with Context() as context, Model(context, precision, covariance=covariance, fix=fix, lower=lower,
+                                     upper=upper) as model:
         spectrum, q, fixed = model.spectrum(), model.precision, model.fixed
+        bounded = model.boxes(np.float64).bounded
     held = 0 if fixed is None else int(np.isfinite(fixed).sum())
     n, tau = len(q) - held, (2 / omega - 1) * spectrum.tau_max
     wanted = len(q) <= _RATE_LARGEST if rate is None else rate
@@ -47,6 +52,7 @@ def info(precision, *, covariance=False, omega=1.0, rate=None, fix=None):
         "kind": "covariance" if covariance else "precision",
         "size": len(q),
         "fixed": held,
+        "bounded": bounded,
         "nonzeros": int(np.count_nonzero(q)) - held,
         "asymmetry": None if spectrum.asymmetry_row < 0 else {
             "value": spectrum.asymmetry,
@@ -65,7 +71,7 @@ def info(precision, *, covariance=False, omega=1.0, rate=None, fix=None):
             "verdict": f32_verdict(spectrum.f32_covariance_error),
         },
         "cost_per_effective_draw": {"gibbs": gibbs, "exact": exact},
-        "advice": "gibbs" if gibbs < exact else "exact",
+        "advice": None if bounded else "gibbs" if gibbs < exact else "exact",
     }
     if n == 0:  # nothing is left to sample
         facts.update(dict.fromkeys(("eigenvalue_min", "eigenvalue_max", "condition", "tau_max", "gibbs_rate",

@@ -4,8 +4,8 @@ import os
 import pathlib
 
 from ._structs import (  # noqa: F401
-    Allocator, CheckpointCounts, CheckpointInfo, ContextOptions, Draws, ModelSpec, Operand, SamplerSpec, Sink, Spectrum, StreamSpec,
-    Summary, TruncnormSpec,
+    Allocator, Boxes, CheckpointCounts, CheckpointInfo, ContextOptions, Draws, ModelSpec, Operand,
+    SamplerSpec, Sink, Spectrum, StreamSpec, Summary, TruncnormSpec,
 )
 
 _PACKAGE = pathlib.Path(__file__).resolve().parent
@@ -52,6 +52,9 @@ def _declare(lib):
         ("gbs_model_location", pointer, [pointer]),
         ("gbs_model_mean", pointer, [pointer]),
         ("gbs_model_fixed", pointer, [pointer]),
+        ("gbs_model_lower", pointer, [pointer]),
+        ("gbs_model_upper", pointer, [pointer]),
+        ("gbs_model_boxes", status, [pointer, pointer, c.c_int, pointer]),
         ("gbs_model_interior", status, [pointer, pointer, pointer]),
         ("gbs_model_log_density", status,
          [pointer, pointer, c.c_int, pointer, c.c_int64, c.c_int64, pointer]),

@@ -39,12 +39,12 @@ def plain(name, values, dims):
     return array
 
 
-def _row_bounds(name, values, rows):
-    """[rows] doubles, of one number or of a vector."""
+def _bounds(name, values, count):
+    """[count] doubles, of one number or of a vector."""
     bounds = np.asarray(values, dtype=np.float64)
-    if bounds.shape not in ((), (rows,)):
-        raise ValueError(f"{name}: shape {bounds.shape}, but one number or ({rows},) is needed")
-    return np.ascontiguousarray(np.broadcast_to(bounds, (rows,)))
+    if bounds.shape not in ((), (count,)):
+        raise ValueError(f"{name}: shape {bounds.shape}, but one number or ({count},) is needed")
+    return np.ascontiguousarray(np.broadcast_to(bounds, (count,)))
 
 
 def _set_rows(spec, rows, lower, upper):
@@ -72,7 +72,7 @@ def _set_rows(spec, rows, lower, upper):
     constraints.rows = matrix.shape[0]
     for field, values in (("lower", lower), ("upper", upper)):
         if values is not None:
-            kept.append(_row_bounds(f"row_{field}", values, matrix.shape[0]))
+            kept.append(_bounds(f"row_{field}", values, matrix.shape[0]))
             setattr(constraints, field, address(kept[-1]))
     return kept
 
@@ -126,7 +126,7 @@ class Model(Handle):
     """The matrix and location as sample and info take them, checked and frozen."""
 
     def __init__(self, context, precision, mean=None, info=None, offset=None, covariance=False,
-                 fix=None, rows=None, row_lower=None, row_upper=None):
+                 fix=None, rows=None, row_lower=None, row_upper=None, lower=None, upper=None):
         super().__init__(lib.gbs_model_release)
         matrix = plain("covariance" if covariance else "precision", precision, 2)
         if matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
@@ -151,7 +151,11 @@ class Model(Handle):
             if fixed.shape != (len(matrix),):
                 raise ValueError(f"fix: {len(fixed)} entries, but the matrix has {len(matrix)} rows")
             spec.fixed = address(fixed)
-        alive = _set_rows(spec, rows, row_lower, row_upper)
+        alive = [_set_rows(spec, rows, row_lower, row_upper)]
+        for name, values in (("lower", lower), ("upper", upper)):
+            if values is not None:
+                alive.append(_bounds(name, values, spec.dim))
+                setattr(spec, name, address(alive[-1]))
         self.dim, self.location_kind = len(matrix), spec.location_kind
         self.context = context
         context.must(lib.gbs_model_create(context.handle, c.byref(spec), c.byref(self.handle)))
@@ -174,6 +178,19 @@ class Model(Handle):
         """[D] values of fixed sites, NaN at free ones; None where all are free."""
         pointer = lib.gbs_model_fixed(self.handle)
         return self._array(pointer, self.dim) if pointer else None
+
+    @property
+    def bounds(self):
+        """[2, D] lower and upper bounds; None where no site has any."""
+        pointers = lib.gbs_model_lower(self.handle), lib.gbs_model_upper(self.handle)
+        return np.stack([self._array(p, self.dim) for p in pointers]) if pointers[0] else None
+
+    def boxes(self, dtype):
+        """What the type makes of the bounds."""
+        boxes = _library.Boxes()
+        self.context.must(lib.gbs_model_boxes(self.context.handle, self.handle,
+                                              F32 if dtype == np.float32 else F64, c.byref(boxes)))
+        return boxes
 
     def interior(self):
         """A point inside bounds and rows, by Clp."""

@@ -69,6 +69,18 @@ def _check_float(model, force):
         warnings.warn(f"dtype: float32 moves the covariance by about {error:.2g}", stacklevel=3)
 
 
+def _check_bounds(model, dtype):
+    boxes = model.boxes(dtype)
+    if boxes.empty:
+        warnings.warn(f"lower, upper: {boxes.empty} sites, the first of them {boxes.empty_site}, have "
+                      f"no number of {np.dtype(dtype).name} between their bounds and are held at the "
+                      "nearest", stacklevel=3)
+    if boxes.unresolved:
+        warnings.warn(f"lower, upper: the bounds of {boxes.unresolved} sites, the first of them "
+                      f"{boxes.unresolved_site}, are so far out that {np.dtype(dtype).name} cannot "
+                      "tell draws from the bound", stacklevel=3)
+
+
 def _set_start(spec, init, dim, dtype):
     """Returns what must stay alive while the sampler is made."""
     if init is None:
@@ -86,11 +98,26 @@ def _set_start(spec, init, dim, dtype):
     return start
 
 
-def _set_stream(spec, dim, stream, noise, generator_state, card):
+def _set_words(spec, dim, words):
+    """The given words of sites between bounds; where every site has some, there is no noise."""
+    word = np.dtype(np.uint32 if spec.type == 0 else np.uint64)
+    kept = np.ascontiguousarray(words)
+    if kept.dtype != word:
+        raise TypeError(f"words: {word} is needed, not {kept.dtype}")
+    if kept.ndim != 3 or kept.shape[1:] != (dim, spec.chains):
+        raise ValueError(f"words: shape {kept.shape}, but (sweeps, {dim}, {spec.chains}) is needed")
+    sweeps = spec.stream.noise_sweeps
+    spec.stream.words = address(kept)
+    spec.stream.noise_sweeps = min(len(kept), sweeps) if spec.stream.noise else len(kept)
+    return kept
+
+
+def _set_stream(spec, dim, stream, noise, words, generator_state, card):
     """Likewise."""
     spec.stream.kind = _choice("stream", stream, _STREAMS)
-    if (noise is not None) != (stream == "given"):
-        raise ValueError("noise: it belongs to stream='given', which needs it")
+    if (noise is not None or words is not None) != (stream == "given"):
+        raise ValueError(f"{'noise' if words is None else 'words'}: it belongs to stream='given', "
+                         "which needs it")
     kept = []
     if noise is not None:
         kept.append(plain("noise", noise, 3))
@@ -99,6 +126,8 @@ def _set_stream(spec, dim, stream, noise, generator_state, card):
                              "needed")
         spec.stream.noise, spec.stream.noise_type = address(kept[0]), type_of(kept[0])
         spec.stream.noise_sweeps = len(kept[0])
+    if words is not None:
+        kept.append(_set_words(spec, dim, words))
     if generator_state is not None:
         if stream not in _STATE_BYTES:
             raise ValueError("generator_state: it belongs to the torch streams")
@@ -132,6 +161,8 @@ def _arviz(draws, model, first_chain, first_draw):
     constants = {"location": model.location, "diag_precision": np.diag(model.precision)}
     if model.fixed is not None:
         constants["fixed"] = model.fixed
+    if model.bounds is not None:
+        constants["lower"], constants["upper"] = model.bounds
     if draws.start is not None:
         constants["start"] = draws.start
     data = arviz.from_dict(
@@ -154,7 +185,8 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
            order="forward", omega=1.0, init="overdispersed", stream="native", noise=None,
            generator_state=None, card=None, first_chain=0, first_sweep=0, isa="auto",
            threads=1, backend="cpu", device=0, output="array", fix=None, checkpoint=None,
-           every=None, resume=None, rows=None, row_lower=None, row_upper=None):
+           every=None, resume=None, rows=None, row_lower=None, row_upper=None, lower=None,
+           upper=None, overrelax=0.0, words=None):
     """Draws from a Gaussian with the given precision [D, D] (covariance=True: covariance).
 
     mean, info, offset   at most one location [D]: mu, Q mu, or the offset that many loops add
@@ -175,6 +207,10 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
     backend, device      "cpu", or "cuda": the chains live and run on GPU number `device`, with the
                          same draws (torch-cuda: torch's own bits); RuntimeError where there is none
     fix                  [D] values of sites to hold, NaN for a free one: the law of the others
+    lower, upper         bounds of sites, [D] or a number for all, -inf and inf for none; equal ones fix
+                         a site; stream "given" then takes words [sweeps, D, chains] beside noise, of
+                         uint32 (float32) or uint64
+    overrelax            r in [0, 1): over-relaxed draws between bounds, .8 where chains are slow
     rows,                row_lower <= rows @ x <= row_upper: an array or SciPy sparse matrix [R, D],
     row_lower, row_upper and a number for all of them or [R]; without init the chains start at a point
                          inside, found by Clp and kept in the result's `start`
@@ -196,21 +232,22 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
         its = resumed.settle({
             "method": (method, "gibbs"), "dtype": (np.dtype(typed).name, "float64"),
             "chains": (chains, 4), "seed": (seed, None), "order": (order, "forward"),
-            "omega": (omega, 1.0), "stream": (stream, "native"), "first_chain": (first_chain, 0),
+            "omega": (omega, 1.0), "overrelax": (overrelax, 0.0), "stream": (stream, "native"), "first_chain": (first_chain, 0),
             "thin": (thin, None), "card": (card, None), "warmup": (warmup, None),
             "init": (init, "overdispersed"), "first_sweep": (first_sweep, 0),
             "generator_state": (generator_state, None)})
-        method, chains, seed, order, omega, stream, first_chain, card = (its[name] for name in (
-            "method", "chains", "seed", "order", "omega", "stream", "first_chain", "card"))
+        method, chains, seed, order, omega, overrelax, stream, first_chain, card = (
+            its[name] for name in ("method", "chains", "seed", "order", "omega", "overrelax",
+                                   "stream", "first_chain", "card"))
         typed, thin = _TYPES[its["dtype"]], None if method == "exact" else its["thin"]
         init = init if method == "exact" else None  # the checkpoint has it
     if method == "exact" and not (warmup is None and thin is None and order == "forward" and
-                                  omega == 1.0 and isinstance(init, str) and
+                                  omega == 1.0 and overrelax == 0.0 and isinstance(init, str) and
                                   init == "overdispersed"):
         raise ValueError("method: exact draws are independent and take no warmup, thin, order, "
-                         "omega or init")
-    if method == "whitened" and (order != "forward" or omega != 1.0):
-        raise ValueError("method: whitened sweeps take no order or omega")
+                         "omega, overrelax or init")
+    if method == "whitened" and (order != "forward" or omega != 1.0 or overrelax != 0.0):
+        raise ValueError("method: whitened sweeps take no order, omega or overrelax")
     warmup = _count("warmup", 1000 if warmup is None else warmup, 0)
     thin = _count("thin", 1 if thin is None else thin, 1)
     spec = lib.gbs_sampler_spec_default()
@@ -220,17 +257,19 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
     spec.first_chain = _count("first_chain", first_chain, 0)
     spec.first_sweep = _count("first_sweep", first_sweep, 0)
     spec.order, spec.omega = _choice("order", order, _ORDERS), float(omega)
+    spec.overrelax = float(overrelax)
     with Context(isa, threads, backend, _count("device", device, 0)) as context, \
             Model(context, precision, mean, info, offset, covariance, fix, rows, row_lower,
-                  row_upper) as model:
+                  row_upper, lower, upper) as model:
         if typed is np.float32:
             _check_float(model, force)
+        _check_bounds(model, typed)
         inside = None
         if rows is not None and isinstance(init, str) and init == "overdispersed" and \
                 method != "exact":
             inside = model.interior().astype(typed)
         alive = [_set_start(spec, init if inside is None else inside, model.dim, typed),
-                 _set_stream(spec, model.dim, stream, noise, generator_state, card)]
+                 _set_stream(spec, model.dim, stream, noise, words, generator_state, card)]
         out = np.empty((chains, _count("draws", draws, 1), model.dim), typed).view(Draws)
         with _Sampler(context, model, spec) as sampler:
             run = Run(context, sampler, 0 if method == "exact" else warmup, thin, checkpoint,
@@ -249,6 +288,8 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
             out.attributes["first_draw"] = run.first_draw
         if method == "gibbs":
             out.attributes |= {"order": order, "omega": float(omega)}
+            if overrelax:
+                out.attributes["overrelax"] = float(overrelax)
         if method != "exact" and not resumed:
             out.attributes["init"] = init if isinstance(init, str) else "given"
         return out if output == "array" else _arviz(out, model, spec.first_chain, run.first_draw)

@@ -65,6 +65,13 @@ class Spectrum(c.Structure):
     ]
 
 
+class Boxes(c.Structure):
+    _fields_ = [
+        ("bounded", c.c_int64), ("empty", c.c_int64), ("empty_site", c.c_int64),
+        ("unresolved", c.c_int64), ("unresolved_site", c.c_int64),
+    ]
+
+
 class CheckpointCounts(c.Structure):
     _fields_ = [("warmup", c.c_int64), ("thin", c.c_int64), ("draws", c.c_int64)]
 

@@ -148,22 +148,24 @@ gbs_status gbs_boxes_check_state(const gbs_sampler *sampler, const char *what, c
     return status;
 }
 
+static void hold_block(gbs_sampler *sampler, const gbs_block *block, int64_t site,
+                       const gbs_box *box)
+{
+    const int64_t first = gbs_block_offset(sampler, block) + sampler->place[site] * block->width;
+    for (int64_t to = first; to < first + block->width; ++to) {
+        const double x = at(sampler->type, sampler->state, to);
+        if (x < box->lower || x > box->upper)
+            gbs_state_store(sampler, to, x < box->lower ? box->lower : box->upper);
+    }
+}
+
 void gbs_boxes_hold_state(gbs_sampler *sampler)
 {
-    if (!gbs_boxes_any(sampler))
-        return;
-    for (int64_t index = 0; index < sampler->blocks; ++index) {
-        const gbs_block block = gbs_sampler_block(sampler, index);
-        const int64_t offset = gbs_block_offset(sampler, &block), width = block.width;
-        for (int64_t i = 0; i < sampler->dim; ++i) {
-            const double lower = at(sampler->type, sampler->boxes.lower, i),
-                         upper = at(sampler->type, sampler->boxes.upper, i);
-            for (int64_t lane = 0; lane < width && sampler->boxes.bounded[i]; ++lane) {
-                const int64_t to = offset + sampler->place[i] * width + lane;
-                const double x = at(sampler->type, sampler->state, to);
-                if (x < lower || x > upper)
-                    gbs_state_store(sampler, to, x < lower ? lower : upper);
-            }
+    for (int64_t i = 0; sampler->model->lower != NULL && i < sampler->dim; ++i) {
+        const gbs_box box = gbs_bounds_box(sampler->model, sampler->type, i);
+        for (int64_t index = 0; box.kind != GBS_BOX_FREE && index < sampler->blocks; ++index) {
+            const gbs_block block = gbs_sampler_block(sampler, index);
+            hold_block(sampler, &block, i, &box);
         }
     }
 }

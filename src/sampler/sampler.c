@@ -210,8 +210,8 @@ static gbs_status plan(gbs_sampler *sampler, const gbs_sampler_spec *spec)
         status = start_chains(sampler, spec);
     if (status == GBS_OK)
         gbs_state_hold_fixed(sampler);
-    if (status == GBS_OK)
-        gbs_boxes_hold_state(sampler);
+    if (status == GBS_OK && (sampler->constrained == NULL || spec->start != GBS_START_GIVEN))
+        gbs_boxes_hold_state(sampler); /* a given one is checked instead */
     if (status == GBS_OK && sampler->constrained != NULL && !sampler->stateless)
         status = gbs_constrained_check_start(sampler);
     if (status == GBS_OK && sampler->ctx->device != NULL)

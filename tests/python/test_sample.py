@@ -468,3 +468,72 @@ def test_summary_in_threads():
     with pytest.raises(ValueError, match="threads: -1"):
         gibbsite.summary(draws, threads=-1)
     assert len(gibbsite.summary(np.zeros((4, 10, 0)))) == 0
+
+
+def test_bounds():
+    """The orthant of two with correlation rho: mean (1 + rho) / (2 sqrt(2 pi) P), P = 1/4 + asin(rho) / 2 pi."""
+    rho = 0.5
+    q = np.linalg.inv([[1, rho], [rho, 1]])
+    expected = (1 + rho) / (2 * np.sqrt(2 * np.pi) * (0.25 + np.arcsin(rho) / (2 * np.pi)))
+    for options in ({}, {"overrelax": 0.8}, {"dtype": "float32"}, {"method": "whitened"}):
+        x = gibbsite.sample(q, lower=0, draws=20000, seed=1, **options)
+        s = gibbsite.summary(x)
+        assert x.min() >= 0
+        assert np.all(abs(s.mean - expected) <= 5 * s.mcse_mean), (options, s.mean, expected)
+    mixed = gibbsite.sample(Q, lower=[-np.inf, 2.5], upper=[1, 2.5], draws=50, seed=1)
+    assert mixed[..., 0].max() <= 1 and np.all(mixed[..., 1] == 2.5)
+    none = gibbsite.sample(Q, lower=-np.inf, upper=np.inf, draws=50, seed=1)
+    assert np.array_equal(none, gibbsite.sample(Q, draws=50, seed=1))
+    facts = gibbsite.info(Q, lower=[0, -np.inf])
+    assert facts["bounded"] == 1 and facts["advice"] is None
+
+
+@pytest.mark.parametrize("options, words", [
+    (dict(lower=[0, 2], upper=[1, 1]), "lower: site 1: 2 is above upper, 1"),
+    (dict(lower=np.nan), "lower: site 0 is NaN"), (dict(lower=np.inf), "lower: site 0 is inf"),
+    (dict(lower=[0, 0, 0]), "lower: shape"), (dict(upper=[[1, 1]]), "upper: shape"),
+    (dict(lower=0, omega=1.2), "omega"), (dict(lower=0, method="exact"), "exact draws know no bounds"),
+    (dict(lower=0, stream="torch-cpu"), "normals"), (dict(overrelax=1.0), "overrelax: 1 is not in"),
+    (dict(upper=1, init=[0, 2]), "initial: chain 0, site 1 is 2, above its upper bound 1"),
+    (dict(lower=0, method="whitened", overrelax=0.5), "whitened sweeps take no"),
+    (dict(lower=0, stream="given", noise=np.zeros((2000, 2, 4))), "words: NULL"),
+    (dict(overrelax=0.5, stream="given", noise=np.zeros((2000, 2, 4))), "the given stream has no numbers"),
+    (dict(words=np.zeros((1, 2, 4), np.uint64)), "words: it belongs to stream='given'"),
+])
+def test_bounds_refused(options, words):
+    with pytest.raises(ValueError) as caught:
+        gibbsite.sample(Q, seed=1, **options)
+    assert words in str(caught.value)
+
+
+def test_bounds_that_the_type_cannot_hold():
+    with pytest.warns(UserWarning, match="have no number of float32 between their bounds"):
+        x = gibbsite.sample(Q, lower=1 + 2**-26, upper=1 + 2**-25, dtype="float32", draws=5, seed=1)
+    assert np.all(x == 1)
+    with pytest.warns(UserWarning, match="float32 cannot tell draws from the bound"):
+        gibbsite.sample(Q, lower=1e9, dtype="float32", draws=5, seed=1)
+
+
+def test_given_words():
+    """Words 0, the middle and all ones of a half-normal: its quantiles at (w + 1/2) / 2^53."""
+    words = np.zeros((3, 1, 1), np.uint64)
+    words[:, 0, 0] = 0, 2**52, 2**53 - 1
+    x = gibbsite.sample([[1.0]], lower=0, stream="given", words=words, chains=1, warmup=0, draws=3, seed=1)
+    middle = 0.67448975019608174  # Phi^-1(3/4)
+    assert 0 < x[0, 0, 0] < 2e-16 and abs(x[0, 1, 0] - middle) < 1e-12 and 8.2 < x[0, 2, 0] < 8.5
+    with pytest.raises(TypeError, match="words: uint64 is needed"):
+        gibbsite.sample([[1.0]], lower=0, stream="given", words=words.astype(np.uint32), chains=1, warmup=0,
+                        draws=3, seed=1)
+
+
+def test_bounds_in_checkpoints(tmp_path):
+    path = tmp_path / "ck"
+    options = {"lower": 0, "overrelax": 0.6, "warmup": 10, "seed": 7}
+    whole = gibbsite.sample(Q, draws=30, **options)
+    gibbsite.sample(Q, draws=12, checkpoint=path, **options)
+    rest = gibbsite.sample(Q, draws=18, lower=0, resume=path)
+    assert np.array_equal(rest, whole[:, 12:])
+    with pytest.raises(ValueError, match="overrelax 0.6, 0.5 was given"):
+        gibbsite.sample(Q, lower=0, overrelax=0.5, resume=path)
+    with pytest.raises(ValueError, match="its set of bounds is another one"):
+        gibbsite.sample(Q, lower=0.1, resume=path)
