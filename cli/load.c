@@ -142,17 +142,27 @@ static exit_code load_bounds(const char *text, model_facts *facts, double **out)
     return *out ? EXIT_FINE : EXIT_FILE;
 }
 
-/* The file that a message of gbs_model_create speaks of: its first word is the argument. */
-static const char *blamed(const model_files *files, const char *message)
+const char *bound_source(const char *option, const char *text, char to[64])
+{
+    double value;
+    if (!text || !is_number(text, &value))
+        return text;
+    snprintf(to, 64, "%s %s", option, text);
+    return to;
+}
+
+/* The file that a message of gbs_model_create speaks of, or the option where that is a number: its
+ * first word is the argument. */
+static const char *blamed(const model_files *files, const char *message, char to[64])
 {
     static const char *const words[] = {"location:", "mean:", "information:", "offset:"};
     const char *location = files->mean ? files->mean : files->info ? files->info : files->offset;
     if (files->fix && !strncmp(message, "fixed:", 6))
         return files->fix;
     if (files->lower && !strncmp(message, "lower:", 6))
-        return files->lower;
+        return bound_source("--lower", files->lower, to);
     if (files->upper && (!strncmp(message, "upper:", 6) || !strncmp(message, "lower:", 6)))
-        return files->upper;
+        return bound_source("--upper", files->upper, to);
     if (files->rows && !strncmp(message, "constraints:", 12))
         return files->rows;
     for (size_t k = 0; location && k < sizeof words / sizeof *words; k++)
@@ -208,8 +218,10 @@ exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **mod
     spec.upper = upper;
     const gbs_status status = gbs_model_create(ctx, &spec, model);
     if (status != GBS_OK) {
+        char source[64];
+        const char *message = gbs_context_message(ctx);
         code = complain(status == GBS_ERROR_MEMORY ? EXIT_FILE : EXIT_BAD_INPUT, "%s: %s",
-                        blamed(files, gbs_context_message(ctx)), gbs_context_message(ctx));
+                        blamed(files, message, source), message);
         goto done;
     }
     if (files->quiet)

@@ -41,6 +41,10 @@ void take_names(model_facts *facts, const char *path, gbs_array *array);
  * earlier file, and where there are none such as count the sites in another order. */
 exit_code match_names(model_facts *facts, const char *path, gbs_array *array);
 
+/* What messages call the bounds that an option gives: the file, or "--lower 1" where that is a
+ * number. */
+const char *bound_source(const char *option, const char *text, char to[64]);
+
 /* Reads the files, makes the model, and says on stderr what is worth knowing of them: summed
  * duplicates, asymmetry, a covariance's condition number.
  * Owns: *model is released by the caller, and *facts ended by model_facts_free; NULL and all zero

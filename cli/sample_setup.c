@@ -33,7 +33,9 @@ static exit_code check_float(sample_run *run)
 static exit_code check_bounds(const sample_run *run)
 {
     const sample_plan *plan = run->plan;
-    const char *path = plan->files.lower ? plan->files.lower : plan->files.upper;
+    char source[64];
+    const char *path = plan->files.lower ? bound_source("--lower", plan->files.lower, source)
+                                         : bound_source("--upper", plan->files.upper, source);
     gbs_boxes boxes;
     const gbs_status status = gbs_model_boxes(run->ctx, run->model, (gbs_type)plan->dtype, &boxes);
     if (status != GBS_OK)

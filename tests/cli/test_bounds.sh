@@ -67,7 +67,11 @@ test_refused() {
     code 3 gibbsite sample -Q q.mtx --upper nan.mtx
     says err "nan.mtx: upper: site 1 is NaN"
     code 3 gibbsite sample -Q q.mtx --lower inf
-    says err "lower: site 0 is inf"
+    says err "gibbsite: --lower inf: lower: site 0 is inf"
+    code 3 gibbsite sample -Q q.mtx --lower 1 --upper 0
+    says err "gibbsite: --lower 1: lower: site 0: 1 is above upper, 0"
+    code 0 gibbsite sample -Q q.mtx --upper -1e9 --dtype f32 --seed 1 --draws 5
+    says err "warning: --upper -1e9: the bounds of 3 sites, the first of them 0, are so far out"
     code 3 gibbsite sample -Q q.mtx --lower two.mtx
     says err "two.mtx: has shape (2, 1), a vector of 3 is needed"
     code 3 gibbsite sample -Q q.mtx --upper 1 --init start.mtx
