@@ -242,8 +242,7 @@ static void test_cones(void **state)
             const int64_t n = dims[k], rows = 1 + n * (1 + k % 3) / 2;
             double *const q = random_precision(n), *const a = random_cone(rows, n);
             const gbs_method by = whitened ? GBS_METHOD_WHITENED : GBS_METHOD_GIBBS;
-            if (whitened)
-                run_cone(ctx, q, n, NULL, 0, by, &radius, &spread);
+            run_cone(ctx, q, n, NULL, 0, by, &radius, &spread);
             run_cone(ctx, q, n, a, rows, by, &radius, &spread);
             printf("D %lld, %lld rows: worst so far %.2f, %.2f\n", (long long)n, (long long)rows,
                    radius.worst, spread.worst);

@@ -316,6 +316,37 @@ static void test_set_state(void **state)
     gbs_model_release(model);
 }
 
+/* Starts by rule are held within the boxes; a given one outside is refused. */
+static void test_starts(void **state)
+{
+    static const double lower[3] = {0, -INFINITY, 2}, upper[3] = {.25, -1, INFINITY},
+                        outside[3] = {.1, 0, 3};
+    gbs_context *const ctx = *state;
+    gbs_model_spec model_spec = identity_of(3);
+    model_spec.lower = lower;
+    model_spec.upper = upper;
+    gbs_model *const model = new_model(ctx, &model_spec);
+    for (int k = GBS_START_OVERDISPERSED; k <= GBS_START_MEAN; ++k) {
+        gbs_sampler_spec spec = spec_for(GBS_METHOD_WHITENED, GBS_F32, 37, NULL);
+        spec.start = (gbs_start)k;
+        gbs_sampler *const sampler = new_sampler(ctx, model, &spec);
+        float x[3 * 37];
+        for (int sweep = 0; sweep < 3; ++sweep) {
+            must(ctx, gbs_sampler_get_state(sampler, x));
+            for (int64_t at = 0; at < 3 * 37; ++at)
+                if (!((double)x[at] >= lower[at % 3] && (double)x[at] <= upper[at % 3]))
+                    fail_msg("start %d, sweep %d: site %lld is %g", k, sweep, (long long)at % 3,
+                             (double)x[at]);
+            must(ctx, gbs_sampler_run(sampler, 1));
+        }
+        gbs_sampler_destroy(sampler);
+    }
+    printf("checked: overdispersed, zero and mean starts are held within the boxes\n");
+    const gbs_sampler_spec spec = spec_for(GBS_METHOD_WHITENED, GBS_F64, 2, outside);
+    refuse_sampler(ctx, model, &spec, GBS_ERROR_ARGUMENT, "chain 0, site 1 is 0");
+    gbs_model_release(model);
+}
+
 /* By how much x [chains, dim] breaks a row at most, in units of what its sum is good to. */
 static double worst_break(const gbs_model *model, gbs_type type, const void *x, int64_t chains)
 {
@@ -590,7 +621,7 @@ int main(void)
         cmocka_unit_test(test_set_state),      cmocka_unit_test(test_drift),
         cmocka_unit_test(test_thin),           cmocka_unit_test(test_fixed_and_small),
         cmocka_unit_test(test_fixed_rows),     cmocka_unit_test(test_checkpoint),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_starts),         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
