@@ -376,8 +376,10 @@ def test_fix():
 RUNS = [
     dict(), dict(warmup=10, thin=7), dict(order="symmetric", omega=1.3, dtype="float32"), dict(method="exact"),
     dict(stream="torch-cpu"), dict(stream="torch-cuda", card=(132, 2048), thin=2), dict(fix=[np.nan, 2]),
-    dict(first_chain=5, first_sweep=11, warmup=3),
+    dict(first_chain=5, first_sweep=11, warmup=3), dict(lower=0, upper=[1, np.inf]), dict(lower=0, overrelax=0.5),
+    dict(lower=0, method="whitened"), dict(rows=[[1, 1]], row_lower=0),
 ]
+MODEL = ("fix", "lower", "upper", "rows", "row_lower")  # which a resume must be given again
 
 
 @pytest.mark.parametrize("options", RUNS, ids=str)
@@ -385,7 +387,7 @@ def test_pieces_are_the_whole(options, tmp_path):
     """A run in three pieces, checkpoints between, is the run without a break, generator included."""
     path = tmp_path / "ck"
     whole = gibbsite.sample(Q, chains=3, draws=50, seed=7, **options)
-    model = {"fix": options["fix"]} if "fix" in options else {}
+    model = {name: options[name] for name in MODEL if name in options}
     parts = [gibbsite.sample(Q, chains=3, draws=20, seed=7, checkpoint=path, every=3, **options),
              gibbsite.sample(Q, draws=13, resume=path, checkpoint=path, isa="scalar", **model),
              gibbsite.sample(Q, draws=17, resume=str(path), threads=3, **model)]
