@@ -192,7 +192,7 @@ static void say_older(const sample_plan *plan)
         return;
     do {
         free(name);
-        name = gbs_stan_csv_chain_path(plan->output, INT64_MAX, first + count);
+        name = gbs_stan_csv_chain_path(plan->output, INT64_MAX, first + count); /* numbered */
     } while (name && gbs_input_is_file(name) && ++count);
     free(name);
     name = count ? gbs_stan_csv_chain_path(plan->output, INT64_MAX, first) : NULL;
