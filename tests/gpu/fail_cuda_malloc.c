@@ -51,7 +51,7 @@ EXPORTED int cudaMalloc(void **pointer, size_t bytes)
     if (real == NULL)
         return OUT_OF_MEMORY;
     const int status = real(pointer, bytes);
-    if (status == 0)
+    if (status == 0 && *pointer != NULL) /* of no bytes it succeeds and gives nothing */
         atomic_fetch_add(&live, 1);
     return status;
 }
