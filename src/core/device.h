@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define GBS_DEVICE_VERSION 1
+#define GBS_DEVICE_VERSION 2
 
 typedef struct gbs_device gbs_device; /* the three are the device library's own */
 typedef struct gbs_device_sampler gbs_device_sampler;
@@ -39,13 +39,20 @@ typedef struct gbs_device_plan {
     /* NATIVE and TORCH_CUDA are made on the device; GIVEN comes by put_noise. */
     gbs_stream stream;
     int32_t cuda_multiprocessors, cuda_threads_per_multiprocessor;
-    const int64_t *place; /* [D] of each site; NULL: itself */
+    const int64_t *place, *site; /* [D] of each site, and at each place; NULL: itself */
     /* A, s and c of type T.  EXACT: [j, i] holds -L_ji for i < j and L_ii for i = j, and the two
      * vectors are NULL. */
     const void *coefficients, *scale, *centre;
     const double *mean; /* [D]; EXACT only */
-    /* GIVEN, EXACT, and NATIVE with places: a run makes at most so many passes, and put_noise
-     * sends so many ahead. */
+    /* Bounds by place, of type T, infinite where there is none; `bounded` NULL: no site has any.
+     * Else the coefficients' diagonal holds the A_ii, as places differ in them, and omega is not
+     * read.  overrelax r > 0: over-relaxed draws, and beside is sqrt(1 - r^2). */
+    const uint8_t *bounded;
+    const void *lower, *upper;
+    double overrelax, beside;
+    int relaxed; /* with bounds: some A_ii is not 0 */
+    /* GIVEN, EXACT, and NATIVE with places and no bounds: a run makes at most so many passes, and
+     * put_noise sends so many ahead. */
     int64_t noise_passes;
     int64_t kept_draws; /* how many states a run can keep */
     void *staging; /* whole pages of the host that most copies come from or go to: may be pinned */
@@ -76,6 +83,7 @@ typedef struct gbs_device_functions {
 
     gbs_status (*put_state)(gbs_device_sampler *sampler, const void *x, /* [B, D] */
                             gbs_device_message message);
+    /* Normals, and the words themselves at places with bounds. */
     gbs_status (*put_noise)(gbs_device_sampler *sampler, int64_t pass, const void *z, /* [D, B] */
                             gbs_device_message message);
     gbs_status (*run)(gbs_device_sampler *sampler, const gbs_device_run *run,

@@ -57,11 +57,6 @@ gbs_status gbs_boxes_check(gbs_context *ctx, const gbs_model *model, const gbs_s
                         "stream: torch's streams are of normals, and %lld sites have bounds, whose "
                         "draws take words",
                         (long long)bounded);
-    if (ctx->device != NULL)
-        return gbs_fail(ctx, GBS_ERROR_UNAVAILABLE,
-                        "model: the CUDA backend does not draw between bounds, which %lld sites "
-                        "have; the CPU does",
-                        (long long)bounded);
     return GBS_OK;
 }
 
@@ -119,6 +114,12 @@ const gbs_bounded_block_kernels *gbs_boxes_kernels(const gbs_sampler *sampler, i
 }
 
 /* ---- states ---- */
+
+int gbs_boxes_is_held(const gbs_sampler *sampler, int64_t site)
+{
+    return gbs_boxes_any(sampler) && at(sampler->type, sampler->boxes.lower, site) ==
+                                         at(sampler->type, sampler->boxes.upper, site);
+}
 
 static gbs_status check_value(const gbs_sampler *sampler, const char *what, int64_t chain,
                               int64_t site, double value)

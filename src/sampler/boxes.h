@@ -29,6 +29,9 @@ void gbs_boxes_draw_native(const gbs_sampler *sampler, const gbs_block *block, u
 /* The kernels of a block. */
 const gbs_bounded_block_kernels *gbs_boxes_kernels(const gbs_sampler *sampler, int wide);
 
+/* Is this site held by equal bounds? */
+int gbs_boxes_is_held(const gbs_sampler *sampler, int64_t site);
+
 static inline int gbs_boxes_any(const gbs_sampler *sampler)
 {
     return sampler->boxes.bounded != NULL;

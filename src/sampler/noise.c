@@ -144,8 +144,7 @@ static double given_normal(const gbs_stream_spec *stream, int64_t at)
                                          : ((const double *)stream->noise)[at];
 }
 
-/* Words of sites between bounds: those of double count by their low 53 bits. */
-static void copy_words(const gbs_sampler *sampler, int64_t from, int64_t count, void *to)
+void gbs_noise_copy_words(const gbs_sampler *sampler, int64_t from, int64_t count, void *to)
 {
     if (sampler->type == GBS_F32)
         memcpy(to, (const uint32_t *)sampler->stream.words + from,
@@ -167,8 +166,8 @@ static void copy_given(const gbs_sampler *sampler, const gbs_block *block, int64
                              first_element(sampler, block);
         const int64_t row = site * block->z_width;
         if (gbs_boxes_any(sampler) && sampler->boxes.bounded[site]) {
-            copy_words(sampler, from, block->count,
-                       (char *)to + (size_t)row * gbs_type_size(sampler->type));
+            gbs_noise_copy_words(sampler, from, block->count,
+                                 (char *)to + (size_t)row * gbs_type_size(sampler->type));
             continue;
         }
         for (int64_t lane = 0; lane < block->count; ++lane) {

@@ -3,6 +3,7 @@
  * torch's CPU generator's, is sent ahead of the sweeps in pieces. */
 #include "sampler/on_device.h"
 #include "model/condition.h"
+#include "sampler/boxes.h"
 #include "sampler/plan.h"
 #include "sampler/rows.h"
 
@@ -21,7 +22,7 @@ struct gbs_on_device {
     const int64_t *place; /* the sampler's; NULL: a site's place is its number */
     /* [D], NaN at free sites, or NULL.  With w != 1 a device relaxes every site alike, and a fixed
      * one would leave its value by a rounding: it is 0 there, which nothing reads, and its value
-     * here. */
+     * here.  (Sweeps between bounds have a w for every site.) */
     const double *values;
     int64_t kept_draws, noise_passes;
     /* [kept_draws, B, D] by place: on the way to the device or from it.  Whole pages of its own, so
@@ -52,9 +53,12 @@ static int is_fed(const gbs_sampler *sampler)
     return sampler->stream.kind == GBS_STREAM_GIVEN || sampler->stream.kind == GBS_STREAM_TORCH_CPU;
 }
 
-/* Does noise go through the device's memory, which holds noise_passes of it? */
+/* Does noise go through the device's memory, which holds noise_passes of it?  Sweeps between bounds
+ * make their own in any order of visit. */
 static int is_buffered(const gbs_sampler *sampler)
 {
+    if (gbs_boxes_any(sampler))
+        return is_fed(sampler);
     return is_fed(sampler) || sampler->method == GBS_METHOD_EXACT ||
            sampler->order == GBS_ORDER_PERMUTED;
 }
@@ -113,6 +117,9 @@ static void to_places(const gbs_sampler *sampler, const void *x, void *to)
         for (int64_t i = 0; i < dim; ++i)
             if (is_elsewhere(device, i))
                 store(sampler->type, to, chain * dim + place_of(device, i), 0.0);
+            else if (gbs_boxes_is_held(sampler, i))
+                copy_elements(sampler->type, sampler->boxes.lower, i, 1, to,
+                              chain * dim + place_of(device, i), 1, 1);
             else
                 copy_elements(sampler->type, x, chain * dim + i, 1, to,
                               chain * dim + place_of(device, i), 1, 1);
@@ -137,6 +144,8 @@ static void *take(gbs_sampler *sampler, const char *what, int64_t rows, int64_t 
 
 typedef struct coefficients {
     void *matrix, *scale, *centre, *row;
+    void *lower, *upper; /* with bounds */
+    uint8_t *bounded;
 } coefficients;
 
 static void fill_sweep(gbs_sampler *sampler, const coefficients *to)
@@ -166,6 +175,17 @@ static void fill_solve(gbs_sampler *sampler, const coefficients *to)
         }
 }
 
+static void fill_boxes(const gbs_sampler *sampler, const coefficients *to)
+{
+    const gbs_bounded_sites *const boxes = &sampler->boxes;
+    for (int64_t i = 0; i < sampler->dim; ++i) {
+        const int64_t p = place_of(sampler->on_device, i);
+        to->bounded[p] = boxes->bounded[i];
+        copy_elements(sampler->type, boxes->lower, i, 1, to->lower, p, 1, 1);
+        copy_elements(sampler->type, boxes->upper, i, 1, to->upper, p, 1, 1);
+    }
+}
+
 static int64_t at_once(int64_t bytes, size_t each)
 {
     const int64_t fit = bytes / (int64_t)each;
@@ -185,6 +205,13 @@ static gbs_status plan_device(gbs_sampler *sampler)
         made.centre = take(sampler, "coefficients", 1, sampler->dim, &status);
         made.row = take(sampler, "coefficients", 1, sampler->dim, &status);
     }
+    if (gbs_boxes_any(sampler)) {
+        made.lower = take(sampler, "bounds", 1, sampler->dim, &status);
+        made.upper = take(sampler, "bounds", 1, sampler->dim, &status);
+        made.bounded = take(sampler, "bounds", 1, sampler->dim, &status);
+    }
+    if (status == GBS_OK && made.bounded != NULL)
+        fill_boxes(sampler, &made);
     if (status == GBS_OK && exact)
         fill_solve(sampler, &made);
     if (status == GBS_OK && !exact)
@@ -203,10 +230,17 @@ static gbs_status plan_device(gbs_sampler *sampler)
         .cuda_multiprocessors = sampler->stream.cuda_multiprocessors,
         .cuda_threads_per_multiprocessor = sampler->stream.cuda_threads_per_multiprocessor,
         .place = device->place,
+        .site = device->place != NULL ? sampler->pass[0].site : NULL,
         .coefficients = made.matrix,
         .scale = made.scale,
         .centre = made.centre,
         .mean = exact ? sampler->model->mean : NULL,
+        .bounded = made.bounded,
+        .lower = made.lower,
+        .upper = made.upper,
+        .overrelax = sampler->boxes.overrelax,
+        .beside = sampler->boxes.beside,
+        .relaxed = sampler->relaxed,
         .noise_passes = device->noise_passes,
         .kept_draws = device->kept_draws,
         .staging = device->staging,
@@ -215,6 +249,9 @@ static gbs_status plan_device(gbs_sampler *sampler)
     if (status == GBS_OK)
         status = device->functions->plan(sampler->ctx->device, &plan, &device->sampler,
                                          message_of(sampler));
+    gbs_memory_give(allocator, made.bounded);
+    gbs_memory_give(allocator, made.upper);
+    gbs_memory_give(allocator, made.lower);
     gbs_memory_give(allocator, made.row);
     gbs_memory_give(allocator, made.centre);
     gbs_memory_give(allocator, made.scale);
@@ -255,7 +292,7 @@ gbs_status gbs_on_device_start(gbs_sampler *sampler)
     sampler->on_device = device;
     device->functions = ctx->device_functions;
     device->place = sampler->order == GBS_ORDER_PERMUTED ? sampler->place : NULL;
-    device->values = sampler->relaxed ? sampler->model->fixed : NULL;
+    device->values = sampler->relaxed && !gbs_boxes_any(sampler) ? sampler->model->fixed : NULL;
     device->kept_draws = at_once(KEPT_BYTES, state_bytes(sampler));
     device->noise_passes =
         at_once(NOISE_BYTES / sampler->passes, state_bytes(sampler)) * sampler->passes;
@@ -280,21 +317,30 @@ void gbs_on_device_end(gbs_sampler *sampler)
 
 /* ---- noise made here ---- */
 
-/* One site's normals, [B]. */
-static void make_noise(gbs_sampler *sampler, int64_t pass, int64_t site, void *z)
+/* One site's given numbers, [B]: words where it has bounds. */
+static void copy_given(const gbs_sampler *sampler, int64_t pass, int64_t site, void *z)
 {
     const gbs_stream_spec *const stream = &sampler->stream;
     const int64_t from = (pass * sampler->dim + site) * sampler->chains;
-    if (stream->kind == GBS_STREAM_TORCH_CPU && sampler->type == GBS_F32)
+    if (gbs_boxes_any(sampler) && sampler->boxes.bounded[site]) {
+        gbs_noise_copy_words(sampler, from, sampler->chains, z);
+        return;
+    }
+    for (int64_t chain = 0; chain < sampler->chains; ++chain)
+        store(sampler->type, z, chain,
+              stream->noise_type == GBS_F32 ? (double)((const float *)stream->noise)[from + chain]
+                                            : ((const double *)stream->noise)[from + chain]);
+}
+
+/* One site's noise, [B]. */
+static void make_noise(gbs_sampler *sampler, int64_t pass, int64_t site, void *z)
+{
+    if (sampler->stream.kind == GBS_STREAM_GIVEN)
+        copy_given(sampler, pass, site, z);
+    else if (sampler->type == GBS_F32)
         gbs_torch_cpu_randn_f32(sampler->torch_cpu, sampler->chains, z, 1);
-    else if (stream->kind == GBS_STREAM_TORCH_CPU)
-        gbs_torch_cpu_randn_f64(sampler->torch_cpu, sampler->chains, z, 1);
     else
-        for (int64_t chain = 0; chain < sampler->chains; ++chain)
-            store(sampler->type, z, chain,
-                  stream->noise_type == GBS_F32
-                      ? (double)((const float *)stream->noise)[from + chain]
-                      : ((const double *)stream->noise)[from + chain]);
+        gbs_torch_cpu_randn_f64(sampler->torch_cpu, sampler->chains, z, 1);
 }
 
 /* Sends the noise of the next sweeps.  A torch generator is called in the order of visit. */

@@ -355,14 +355,13 @@ gbs_status gbs_sampler_get_state(const gbs_sampler *sampler, void *x)
     return GBS_OK;
 }
 
-static gbs_status set_blocks(gbs_sampler *sampler, const void *x)
+static gbs_status put_state(gbs_sampler *sampler, const void *x)
 {
-    const gbs_status status = gbs_boxes_check_state(sampler, "x", x, sampler->chains);
-    if (status == GBS_OK) {
-        gbs_state_scatter(sampler, x, sampler->dim, 1);
-        gbs_boxes_hold_state(sampler);
-    }
-    return status;
+    if (sampler->on_device != NULL)
+        return gbs_on_device_set_state(sampler, x);
+    gbs_state_scatter(sampler, x, sampler->dim, 1);
+    gbs_boxes_hold_state(sampler);
+    return GBS_OK;
 }
 
 gbs_status gbs_sampler_set_state(gbs_sampler *sampler, const void *x)
@@ -376,10 +375,10 @@ gbs_status gbs_sampler_set_state(gbs_sampler *sampler, const void *x)
     if (status == GBS_OK && sampler->constrained != NULL)
         status = gbs_constrained_check_state(sampler->ctx, sampler->model, sampler->type, "x", x,
                                              sampler->chains);
-    if (status == GBS_OK && sampler->on_device != NULL)
-        status = gbs_on_device_set_state(sampler, x);
-    else if (status == GBS_OK)
-        status = set_blocks(sampler, x);
+    if (status == GBS_OK)
+        status = gbs_boxes_check_state(sampler, "x", x, sampler->chains);
+    if (status == GBS_OK)
+        status = put_state(sampler, x);
     if (status == GBS_OK)
         sampler->stateless = 0;
     return status;

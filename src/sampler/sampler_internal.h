@@ -126,6 +126,9 @@ void gbs_noise_draw_block(const gbs_sampler *sampler, const gbs_block *block, in
 gbs_normals_job gbs_noise_job(const gbs_sampler *sampler, const gbs_block *block, int32_t purpose,
                               uint64_t sweep, int64_t first, int64_t count, void *to);
 
+/* Given words from element `from` on: those of double count by their low 53 bits. */
+void gbs_noise_copy_words(const gbs_sampler *sampler, int64_t from, int64_t count, void *to);
+
 /* The native stream's normals with any purpose and sweep number, into `to` as above. */
 void gbs_noise_draw_native(const gbs_sampler *sampler, const gbs_block *block, int32_t purpose,
                            uint64_t sweep, int64_t first, int64_t count, void *to);

@@ -22,8 +22,19 @@ typedef struct device_case {
     gbs_start start;
     gbs_stream stream;
     int64_t warmup, draws, thin;
-    int fixed; /* every third site is held at a value */
+    int fixed;   /* every third site is held at a value */
+    int bounded; /* two sites of three have bounds, some of them equal */
+    double overrelax;
 } device_case;
+
+/* Of site i: below, above, both, equal, far out; every third has none. */
+static inline void case_bounds(int64_t i, double *lower, double *upper)
+{
+    static const double low[] = {-1.0, -INFINITY, -0.5, 0.25, 30.0, -1e300};
+    static const double high[] = {INFINITY, 0.75, 0.5, 0.25, INFINITY, -20.0};
+    *lower = i % 3 == 2 ? -INFINITY : low[i % 6];
+    *upper = i % 3 == 2 ? INFINITY : high[i % 6];
+}
 
 /* What a run leaves, all owned. */
 typedef struct device_result {
@@ -135,6 +146,7 @@ static inline gbs_sampler_spec case_spec(const device_case *of)
     s.first_sweep = shifted ? 4294967294 : 0;
     s.order = of->order;
     s.omega = of->omega;
+    s.overrelax = of->overrelax;
     s.start = of->start;
     s.initial_rows = of->chains;
     s.stream.kind = of->stream;
@@ -165,9 +177,15 @@ static inline device_result case_result(const device_case *of, const gbs_context
     double *const location = case_numbers(of->dim, 6.0, 5);
     double *const fixed = case_numbers(of->dim, 5.0, 13);
     for (int64_t i = 0; i < of->dim; ++i)
-        if (i % 3 != 1)
+        if (of->bounded ? i % 6 != 5 : i % 3 != 1) /* no bounds there */
             fixed[i] = NAN;
     double *const given = case_numbers(of->dim * of->chains, 4.0, 7);
+    double *const lower = case_numbers(of->dim, 1.0, 1), *const upper =
+                                                             case_numbers(of->dim, 1.0, 1);
+    for (int64_t i = 0; i < of->dim; ++i)
+        case_bounds(i, &lower[i], &upper[i]);
+    for (size_t k = 0; of->bounded && k < numbers; ++k) /* within, in float too */
+        given[k] = fmax(lower[(int64_t)k % of->dim], fmin(upper[(int64_t)k % of->dim], given[k]));
     int64_t *const permutation = case_permutation(of->dim);
     gbs_sampler_spec s = case_spec(of);
     double *const noise = case_numbers(
@@ -179,6 +197,13 @@ static inline device_result case_result(const device_case *of, const gbs_context
     s.permutation = permutation;
     s.stream.noise = noise;
     s.stream.noise_type = GBS_F64;
+    const size_t word_count =
+        of->bounded && of->stream == GBS_STREAM_GIVEN ? (size_t)s.stream.noise_sweeps * numbers : 1;
+    uint32_t *const words = malloc(2 * word_count * sizeof *words);
+    uint64_t seed = 3;
+    for (size_t k = 0; k < 2 * word_count; ++k)
+        words[k] = (uint32_t)((case_uniform(&seed) + 0.5) * 4294967296.0);
+    s.stream.words = words;
 
     gbs_context *ctx = NULL;
     gbs_model *model = NULL;
@@ -191,6 +216,8 @@ static inline device_result case_result(const device_case *of, const gbs_context
     m.location_kind = of->location;
     m.location = of->location == GBS_LOCATION_ZERO ? NULL : location;
     m.fixed = of->fixed ? fixed : NULL;
+    m.lower = of->bounded ? lower : NULL;
+    m.upper = of->bounded ? upper : NULL;
     r.status = gbs_context_create(&chosen, &ctx);
     if (r.status == GBS_OK)
         r.status = gbs_model_create(ctx, &m, &model);
@@ -205,6 +232,9 @@ static inline device_result case_result(const device_case *of, const gbs_context
     free(permutation);
     free(noise);
     free(narrow);
+    free(lower);
+    free(upper);
+    free(words);
     return r;
 }
 
@@ -263,12 +293,14 @@ static inline void case_name(const device_case *of, char *to, size_t room)
 {
     static const char *const orders[] = {"forward", "backward", "symmetric", "permuted"};
     static const char *const streams[] = {"native", "given", "torch-cpu", "torch-cuda"};
-    snprintf(
-        to, room, "%s %s D=%lld B=%lld %s omega=%g location=%d start=%d %s %lld + %lld x %lld%s",
-        of->type == GBS_F32 ? "f32" : "f64", of->method == GBS_METHOD_EXACT ? "exact" : "gibbs",
-        (long long)of->dim, (long long)of->chains, orders[of->order], of->omega, (int)of->location,
-        (int)of->start, streams[of->stream], (long long)of->warmup, (long long)of->draws,
-        (long long)of->thin, of->fixed ? ", fixed sites" : "");
+    snprintf(to, room,
+             "%s %s D=%lld B=%lld %s omega=%g location=%d start=%d %s %lld + %lld x %lld%s%s "
+             "overrelax=%g",
+             of->type == GBS_F32 ? "f32" : "f64",
+             of->method == GBS_METHOD_EXACT ? "exact" : "gibbs", (long long)of->dim,
+             (long long)of->chains, orders[of->order], of->omega, (int)of->location, (int)of->start,
+             streams[of->stream], (long long)of->warmup, (long long)of->draws, (long long)of->thin,
+             of->fixed ? ", fixed sites" : "", of->bounded ? ", bounds" : "", of->overrelax);
 }
 
 typedef void (*case_visitor)(const device_case *of, void *user);
@@ -287,13 +319,37 @@ static inline void case_each(gbs_type type, int64_t dim, int64_t chains, int tor
             visit(&(device_case){type, GBS_METHOD_GIBBS, dim, chains, (gbs_order)order,
                                  omegas[turn % 3], (gbs_location)(turn % 4),
                                  (gbs_start)((turn + stream) % 4), (gbs_stream)stream, 2, 4,
-                                 1 + turn % 3, turn % 5 == 0},
+                                 1 + turn % 3, turn % 5 == 0, 0, 0},
                   user);
         visit(&(device_case){type, GBS_METHOD_EXACT, dim, chains, GBS_ORDER_FORWARD, 1.0,
                              (gbs_location)(turn % 4), GBS_START_OVERDISPERSED, (gbs_stream)stream,
-                             2, 5, 1, turn % 2},
+                             2, 5, 1, turn % 2, 0, 0},
               user);
     }
+}
+
+/* Models with bounds: every order from native and given words, and over-relaxed. */
+static inline void case_each_bounded(gbs_type type, int64_t dim, int64_t chains, case_visitor visit,
+                                     void *user)
+{
+    int turn = (int)dim;
+    for (int order = 0; order < 4; ++order)
+        for (int way = 0; way < 3; ++way, ++turn)
+            visit(&(device_case){.type = type,
+                                 .dim = dim,
+                                 .chains = chains,
+                                 .order = (gbs_order)order,
+                                 .omega = 1.0,
+                                 .location = (gbs_location)(turn % 4),
+                                 .start = (gbs_start)(turn / 3 % 4),
+                                 .stream = way == 1 ? GBS_STREAM_GIVEN : GBS_STREAM_NATIVE,
+                                 .warmup = 2,
+                                 .draws = 4,
+                                 .thin = 1 + turn % 3,
+                                 .fixed = turn % 2,
+                                 .bounded = 1,
+                                 .overrelax = way == 2 ? 0.8 : 0.0},
+                  user);
 }
 
 #endif

@@ -6,6 +6,7 @@
 #include "device/fake_device.h"
 #include "kat/native_reference.h"
 #include "rng/torch_stream.h"
+#include "rng/truncnorm.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +23,10 @@ struct gbs_device_sampler {
     gbs_device_plan plan;
     int64_t passes;
     double *coefficients, *scale, *centre, *mean, *state, *noise, *kept; /* widened */
-    int64_t *place;
+    double *lower, *upper;
+    uint64_t *words; /* noise as it came, where it is words */
+    uint8_t *bounded;
+    int64_t *place, *site;
 };
 
 struct gbs_device_moments {
@@ -136,6 +140,8 @@ static double *upload(const gbs_device_sampler *sampler, gbs_type type, const vo
 
 static int is_buffered(const gbs_device_sampler *sampler)
 {
+    if (sampler->plan.bounded != NULL)
+        return sampler->plan.stream == GBS_STREAM_GIVEN;
     return sampler->plan.stream == GBS_STREAM_GIVEN || sampler->plan.method == GBS_METHOD_EXACT ||
            (sampler->plan.stream == GBS_STREAM_NATIVE && sampler->place != NULL);
 }
@@ -153,6 +159,11 @@ static void end_sampler(gbs_device_sampler *sampler)
     give(device, sampler->state);
     give(device, sampler->noise);
     give(device, sampler->kept);
+    give(device, sampler->lower);
+    give(device, sampler->upper);
+    give(device, sampler->words);
+    give(device, sampler->bounded);
+    give(device, sampler->site);
     device->host.release(sampler, device->host.user);
 }
 
@@ -178,6 +189,18 @@ static gbs_status plan_sampler(gbs_device *device, const gbs_device_plan *plan,
         s->place = take(device, dim, &status, message);
     if (s->place != NULL)
         memcpy(s->place, plan->place, (size_t)dim * sizeof *s->place);
+    if (plan->site != NULL)
+        s->site = take(device, dim, &status, message);
+    if (s->site != NULL)
+        memcpy(s->site, plan->site, (size_t)dim * sizeof *s->site);
+    s->lower = upload(s, plan->type, plan->lower, dim, &status, message);
+    s->upper = upload(s, plan->type, plan->upper, dim, &status, message);
+    if (plan->bounded != NULL)
+        s->bounded = take(device, dim, &status, message);
+    if (s->bounded != NULL)
+        memcpy(s->bounded, plan->bounded, (size_t)dim);
+    if (plan->bounded != NULL && is_buffered(s))
+        s->words = take(device, plan->noise_passes * state, &status, message);
     s->state = take(device, state, &status, message);
     s->kept = take(device, plan->kept_draws * state, &status, message);
     if (is_buffered(s))
@@ -209,6 +232,9 @@ static gbs_status put_noise(gbs_device_sampler *s, int64_t pass, const void *z,
     if (pass < 0 || pass >= s->plan.noise_passes)
         return failed(message, GBS_ERROR_ARGUMENT, "fake: noise beyond noise_passes");
     widen(s->plan.type, z, state, s->noise + pass * state);
+    for (int64_t k = 0; s->words != NULL && k < state; ++k)
+        s->words[pass * state + k] =
+            s->plan.type == GBS_F32 ? ((const uint32_t *)z)[k] : ((const uint64_t *)z)[k];
     return GBS_OK;
 }
 
@@ -267,12 +293,58 @@ static int64_t site_at(const gbs_device_sampler *s, int64_t place)
     return place;
 }
 
+/* The word of purpose 2 or 3 of site i, which is at `place`. */
+static uint64_t word(const gbs_device_sampler *s, const gbs_device_run *run, int64_t pass,
+                     uint32_t purpose, int64_t i, int64_t place, int64_t c)
+{
+    const gbs_device_plan *const plan = &s->plan;
+    const native_address at = {
+        .seed = plan->seed,
+        .sweep = (uint64_t)(run->first_sweep * s->passes + pass),
+        .chain = plan->first_chain + c,
+        .purpose = purpose,
+    };
+    uint32_t w[4];
+    if (s->words != NULL)
+        return s->words[(pass * plan->dim + place) * plan->chains + c];
+    reference_words(at, (uint32_t)(i / (plan->type == GBS_F32 ? 4 : 2)), w);
+    return plan->type == GBS_F32 ? w[i % 4] : w[i % 2 * 2] ^ (uint64_t)w[i % 2 * 2 + 1] << 21;
+}
+
+/* A draw at place q, whose mean is m. */
+static double between(const gbs_device_sampler *s, const gbs_device_run *run, int64_t pass,
+                      int64_t q, int64_t c, double m, double x)
+{
+    const gbs_device_plan *const plan = &s->plan;
+    const int64_t i = s->site != NULL ? s->site[q] : q;
+    const double scale = s->scale[q], lo = s->lower[q], hi = s->upper[q];
+    const int over = plan->overrelax > 0;
+    const uint64_t w = word(s, run, pass, over ? 3 : 2, i, q, c);
+    const double z = over ? normal(s, run, pass, i, q, c) : 0.0;
+    if (plan->type == GBS_F64)
+        return over ? gbs_overrelaxed_f64(m, scale, lo, hi, x, z, w, plan->overrelax, plan->beside)
+                    : gbs_between_f64(m, scale, lo, hi, w);
+    return over
+               ? (double)gbs_overrelaxed_f32((float)m, (float)scale, (float)lo, (float)hi, (float)x,
+                                             (float)z, (uint32_t)w, (float)plan->overrelax,
+                                             (float)plan->beside)
+               : (double)gbs_between_f32((float)m, (float)scale, (float)lo, (float)hi, (uint32_t)w);
+}
+
+/* w = 1 leaves out what w != 1 starts a sum with.  With bounds every place has a w of its own. */
+static double relaxation_of(const gbs_device_sampler *s, int64_t q)
+{
+    const double exact = 1.0 - s->plan.omega;
+    if (s->bounded != NULL)
+        return s->coefficients[q * s->plan.dim + q];
+    return s->plan.type == GBS_F32 ? (double)(float)exact : exact;
+}
+
 static void sweep_pass(gbs_device_sampler *s, const gbs_device_run *run, int64_t pass)
 {
     const gbs_device_plan *const plan = &s->plan;
     const int64_t dim = plan->dim;
-    const double exact = 1.0 - plan->omega,
-                 relaxation = plan->type == GBS_F32 ? (double)(float)exact : exact;
+    const int relaxed = s->bounded != NULL ? plan->relaxed : plan->omega != 1.0;
     const int backward =
         plan->order == GBS_ORDER_BACKWARD || (plan->order == GBS_ORDER_SYMMETRIC && pass % 2 == 1);
     for (int64_t c = 0; c < plan->chains; ++c) {
@@ -280,15 +352,17 @@ static void sweep_pass(gbs_device_sampler *s, const gbs_device_run *run, int64_t
         for (int64_t p = 0; p < dim; ++p) { /* p-th visited: at place q */
             const int64_t q = backward ? dim - 1 - p : p;
             const double *const row = s->coefficients + q * dim;
-            double r = fused(plan->type, s->scale[q], normal(s, run, pass, site_at(s, q), p, c),
-                             s->centre[q]);
-            if (plan->omega != 1.0) /* every site alike */
-                r = fused(plan->type, relaxation, x[q], r);
+            const int bounded = s->bounded != NULL && s->bounded[q];
+            double r = s->centre[q];
+            if (!bounded)
+                r = fused(plan->type, s->scale[q], normal(s, run, pass, site_at(s, q), p, c), r);
+            if (relaxed)
+                r = fused(plan->type, relaxation_of(s, q), x[q], r);
             for (int64_t k = 1; k < dim; ++k) {
                 const int64_t v = (p + k) % dim, j = backward ? dim - 1 - v : v;
                 r = fused(plan->type, row[j], x[j], r);
             }
-            x[q] = r;
+            x[q] = bounded ? between(s, run, pass, q, c, r, x[q]) : r;
         }
     }
 }

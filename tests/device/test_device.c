@@ -308,30 +308,16 @@ static void test_threads(void **state)
     printf("checked: %d threads, each with a context of its own on one device\n", THREADS);
 }
 
-/* Bounds are the CPU's: a device refuses them, and takes a model whose type has none. */
+/* Bounds of every kind beside free and fixed sites, in every order, from native words and given
+ * ones, plain and over-relaxed. */
 static void test_bounds(void **state)
 {
     (void)state;
-    const double lower[3] = {0, -1e300, -1e300};
-    gbs_context *const ctx = fake_context(0);
-    gbs_model_spec m = spec_of(fixture_precision, 3);
-    m.lower = lower;
-    gbs_model *const bounded = new_model(ctx, &m);
-    const double beyond[3] = {-1e300, -1e300, -1e300};
-    m.lower = beyond;
-    gbs_model *const free_in_float = new_model(ctx, &m);
-    gbs_sampler *sampler;
-    gbs_sampler_spec spec = gbs_sampler_spec_default();
-    spec.type = GBS_F32;
-    assert_int_equal(gbs_sampler_create(ctx, bounded, &spec, &sampler), GBS_ERROR_UNAVAILABLE);
-    assert_null(sampler);
-    assert_non_null(strstr(gbs_context_message(ctx), "the CUDA backend does not draw between"));
-    assert_int_equal(gbs_sampler_create(ctx, free_in_float, &spec, &sampler), GBS_OK);
-    gbs_sampler_destroy(sampler);
-    gbs_model_release(bounded);
-    gbs_model_release(free_in_float);
-    gbs_context_destroy(ctx);
-    printf("checked: a device refuses bounds\n");
+    int count = 0;
+    for (int type = 0; type < 2; ++type)
+        for (int64_t dim = 1; dim < 14; dim += 4)
+            case_each_bounded((gbs_type)type, dim, 1 + 3 * dim, compare, &count);
+    printf("checked: %d runs between bounds\n", count);
 }
 
 int main(void)

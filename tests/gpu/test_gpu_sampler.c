@@ -40,6 +40,19 @@ static void compare_all(int quick)
     printf("every order, stream and method: %d passed, %d failed so far\n", passed, failed);
 }
 
+/* Sites between bounds: states in shared memory and, of more sites, in a workspace. */
+static void compare_bounded(int quick)
+{
+    static const int64_t dims[] = {1, 2, 3, 5, 8, 16, 31, 32, 33, 64, 80, 129, 257};
+    static const int64_t chains[] = {1, 129, 1000};
+    for (int type = 0; type < 2; ++type)
+        for (size_t d = 0; d < sizeof dims / sizeof *dims; ++d)
+            for (size_t b = 0; b < sizeof chains / sizeof *chains; ++b)
+                if (!quick || (b == 1 && d % 3 == 0))
+                    case_each_bounded((gbs_type)type, dims[d], chains[b], compare, NULL);
+    printf("between bounds: %d passed, %d failed so far\n", passed, failed);
+}
+
 /* Chains enough for the kernels that give a chain to a thread, sites enough for tiles, and runs of
  * more draws and noise than the device holds at once. */
 static void compare_large(void)
@@ -438,6 +451,8 @@ int main(int argc, char **argv)
     if (strcmp(mode, "--sanitizer") == 0) { /* for tools that run hundreds of times slower */
         for (int type = 0; type < 2; ++type) {
             case_each((gbs_type)type, 5, 9, 0, compare, NULL);
+            case_each_bounded((gbs_type)type, 11, 9, compare, NULL);
+            case_each_bounded((gbs_type)type, 130, 2, compare, NULL);
             compare_torch((gbs_type)type);
             compare_torch_exact((gbs_type)type);
             compare(&(device_case){.type = (gbs_type)type,
@@ -452,6 +467,7 @@ int main(int argc, char **argv)
         return finish();
     }
     compare_all(strcmp(mode, "--quick") == 0);
+    compare_bounded(strcmp(mode, "--quick") == 0);
     if (strcmp(mode, "--quick") != 0)
         compare_large();
     for (int type = 0; type < 2; ++type) {

@@ -2,6 +2,7 @@
  * stream of its own.  The sweeps are gbs_cuda_sweep's kernels with the coefficients that the host
  * rounded, so that the bits are the CPU's for every model, in float too. */
 #include "backend/cuda/device.cuh"
+#include "backend/cuda/device_bounds.cuh"
 #include "backend/cuda/device_moments.cuh"
 #include "backend/cuda/exact_solve.cuh"
 #include "backend/cuda/noise_fill.cuh"
@@ -16,7 +17,9 @@ struct gbs_device_sampler {
     cudaStream_t stream;
     void *coefficients, *scale, *centre, *mean, *place, *state, *noise, *kept, *workspace;
     size_t workspace_bytes;
-    int packed;   /* the workspace holds packed coefficients */
+    int packed; /* the workspace holds packed coefficients */
+    /* a model with bounds: its coefficients by column, and what gbs_device_plan says */
+    void *columns, *lower, *upper, *bounded, *site;
     void *pinned; /* the host's staging memory, page-locked; NULL if the system would not */
 };
 
@@ -38,6 +41,8 @@ static int64_t state_elements(const gbs_device_plan *plan)
 /* Does noise go through memory? */
 static int is_buffered(const gbs_device_plan *plan, int permuted)
 {
+    if (plan->bounded != NULL)
+        return plan->stream == GBS_STREAM_GIVEN;
     return plan->stream == GBS_STREAM_GIVEN || plan->method == GBS_METHOD_EXACT ||
            (plan->stream == GBS_STREAM_NATIVE && permuted);
 }
@@ -128,6 +133,42 @@ static gbs_status sweep(gbs_device_sampler *sampler, const gbs_device_run *run,
     return status;
 }
 
+/* ---- sweeps between bounds ---- */
+
+template <typename T>
+static gbs_status sweep_between(gbs_device_sampler *sampler, const gbs_device_run *run,
+                                gbs_device_message message)
+{
+    const gbs_device_plan *const plan = &sampler->plan;
+    bounded_args<T> a;
+    memset(&a, 0, sizeof a);
+    a.dim = plan->dim;
+    a.chains = plan->chains;
+    a.columns = (const T *)sampler->columns;
+    a.scale = (const T *)sampler->scale;
+    a.centre = (const T *)sampler->centre;
+    a.lower = (const T *)sampler->lower;
+    a.upper = (const T *)sampler->upper;
+    a.bounded = (const uint8_t *)sampler->bounded;
+    a.site = (const int64_t *)sampler->site;
+    a.relaxed = plan->relaxed;
+    a.overrelaxed = plan->overrelax > 0.0;
+    a.overrelax = (T)plan->overrelax;
+    a.beside = (T)plan->beside;
+    gbs_cuda_set_key(plan->seed, a.key);
+    a.passes = passes_of(plan);
+    a.first_pass = (uint64_t)run->first_sweep * (uint64_t)a.passes;
+    a.first_chain = (uint64_t)plan->first_chain;
+    a.given = plan->stream == GBS_STREAM_GIVEN ? (const T *)sampler->noise : NULL;
+    a.state = (T *)sampler->state;
+    a.workspace = (T *)sampler->workspace;
+    a.sweeps = run->sweeps;
+    a.first_direction = plan->order == GBS_ORDER_BACKWARD ? -1 : 1;
+    a.keep_every = run->keep_every;
+    a.kept = (T *)sampler->kept + run->keep_from * state_elements(plan);
+    return gbs_cuda_bounded_launch(a, sampler->stream, message);
+}
+
 /* ---- noise and exact draws ---- */
 
 static unsigned blocks_for(int64_t count, int64_t threads)
@@ -203,7 +244,10 @@ gbs_status gbs_device_sampler_run(gbs_device_sampler *sampler, const gbs_device_
         status = make_noise(sampler, run, run->sweeps * passes_of(plan), message);
     if (status != GBS_OK)
         return status;
-    if (plan->method != GBS_METHOD_EXACT)
+    if (plan->bounded != NULL)
+        status = plan->type == GBS_F32 ? sweep_between<float>(sampler, run, message)
+                                       : sweep_between<double>(sampler, run, message);
+    else if (plan->method != GBS_METHOD_EXACT)
         status = sweep(sampler, run, message);
     else
         status = plan->type == GBS_F32 ? solve<float>(sampler, run, message)
@@ -225,6 +269,34 @@ static void *upload(const gbs_device_sampler *sampler, const char *what, const v
         *status =
             copy(sampler, what, to, from, (size_t)count * size, cudaMemcpyHostToDevice, message);
     return to;
+}
+
+/* What a model with bounds needs beside the rest. */
+static gbs_status fill_in_bounds(gbs_device_sampler *sampler, const gbs_device_plan *plan,
+                                 gbs_device_message message)
+{
+    const size_t size = size_of(plan->type);
+    const int64_t dim = plan->dim;
+    gbs_status status = GBS_OK;
+    sampler->bounded = upload(sampler, "bounds", plan->bounded, dim, 1, &status, message);
+    sampler->lower = upload(sampler, "bounds", plan->lower, dim, size, &status, message);
+    sampler->upper = upload(sampler, "bounds", plan->upper, dim, size, &status, message);
+    sampler->site = upload(sampler, "order", plan->site, dim, sizeof(int64_t), &status, message);
+    sampler->columns = gbs_device_take(sampler->device, "sampler coefficients",
+                                       gbs_cuda_bounded_columns(dim), size, &status, message);
+    if (status == GBS_OK)
+        status = plan->type == GBS_F32
+                     ? gbs_cuda_pack_columns(dim, (const float *)sampler->coefficients,
+                                             (float *)sampler->columns, sampler->stream, message)
+                     : gbs_cuda_pack_columns(dim, (const double *)sampler->coefficients,
+                                             (double *)sampler->columns, sampler->stream, message);
+    if (status == GBS_OK)
+        status = waited(sampler, "coefficients", message);
+    gbs_device_give(sampler->device, sampler->coefficients);
+    sampler->coefficients = NULL;
+    if (gbs_cuda_bounded_needs_workspace(plan->type, dim))
+        sampler->workspace_bytes = (size_t)state_elements(plan) * size;
+    return status;
 }
 
 static gbs_status fill_in(gbs_device_sampler *sampler, const gbs_device_plan *plan,
@@ -249,7 +321,9 @@ static gbs_status fill_in(gbs_device_sampler *sampler, const gbs_device_plan *pl
     if (is_buffered(plan, plan->place != NULL))
         sampler->noise = gbs_device_take(sampler->device, "noise", plan->noise_passes * state, size,
                                          &status, message);
-    if (status == GBS_OK && plan->method != GBS_METHOD_EXACT)
+    if (status == GBS_OK && plan->bounded != NULL)
+        status = fill_in_bounds(sampler, plan, message);
+    else if (status == GBS_OK && plan->method != GBS_METHOD_EXACT)
         status = size_workspace(sampler, message);
     if (status == GBS_OK && sampler->workspace_bytes > 0)
         sampler->workspace =
@@ -299,7 +373,9 @@ void gbs_device_sampler_end(gbs_device_sampler *sampler)
         const current_device current(device, gbs_device_message{NULL, 0});
         void *const all[] = {sampler->coefficients, sampler->scale, sampler->centre,
                              sampler->mean,         sampler->place, sampler->state,
-                             sampler->noise,        sampler->kept,  sampler->workspace};
+                             sampler->noise,        sampler->kept,  sampler->workspace,
+                             sampler->columns,      sampler->lower, sampler->upper,
+                             sampler->bounded,      sampler->site};
         for (size_t k = 0; k < sizeof all / sizeof all[0]; ++k)
             gbs_device_give(device, all[k]);
         if (sampler->pinned != NULL)
@@ -318,6 +394,8 @@ const char *gbs_device_sampler_kernel(const gbs_device_sampler *sampler)
     run.sweeps = 1000;
     if (sampler->plan.method == GBS_METHOD_EXACT)
         return sampler->plan.type == GBS_F32 ? "exact_solve_f32" : "exact_solve_f64";
+    if (sampler->plan.bounded != NULL)
+        return sampler->plan.type == GBS_F32 ? "sweep_bounded_f32" : "sweep_bounded_f64";
     const gbs_sweep_spec spec = sweep_spec(sampler, &run);
     return gbs_cuda_sweep_kernel(&spec, GBS_CUDA_KERNEL_AUTO);
 }

@@ -149,6 +149,14 @@ static void set_strides(int64_t to[3], const int64_t from[3], const gbs_sweep_sp
     }
 }
 
+void gbs_cuda_set_key(uint64_t seed, uint32_t key[10][2])
+{
+    for (uint32_t round = 0; round < 10; ++round) {
+        key[round][0] = (uint32_t)seed + round * 0x9E3779B9u;
+        key[round][1] = (uint32_t)(seed >> 32) + round * 0xBB67AE85u;
+    }
+}
+
 gbs_sweep_args gbs_cuda_arguments(const gbs_sweep_spec *spec, const gbs_cuda_launch *launch)
 {
     gbs_sweep_args a;
@@ -175,10 +183,7 @@ gbs_sweep_args gbs_cuda_arguments(const gbs_sweep_spec *spec, const gbs_cuda_lau
     a.keep_every = spec->keep_every;
     a.kept = spec->kept;
     a.noise.kind = spec->stream;
-    for (uint32_t round = 0; round < 10; ++round) {
-        a.noise.key[round][0] = (uint32_t)spec->seed + round * 0x9E3779B9u;
-        a.noise.key[round][1] = (uint32_t)(spec->seed >> 32) + round * 0xBB67AE85u;
-    }
+    gbs_cuda_set_key(spec->seed, a.noise.key);
     a.noise.device_seed = launch->device_seed;
     a.noise.device_offset = launch->device_offset;
     a.noise.settled = (launch->device_seed == NULL && launch->device_offset == NULL) ||

@@ -18,4 +18,7 @@ gbs_status gbs_cuda_sweep_ready(const gbs_sweep_spec *spec, const gbs_cuda_launc
 /* What the kernels are told; the spec has been checked. */
 gbs_sweep_args gbs_cuda_arguments(const gbs_sweep_spec *spec, const gbs_cuda_launch *launch);
 
+/* Philox's keys of every round. */
+void gbs_cuda_set_key(uint64_t seed, uint32_t key[10][2]);
+
 #endif

@@ -1,0 +1,371 @@
+/* Sweeps between bounds.  A draw costs some 400 instructions and a sum a few dozen, so a thread has
+ * a chain of its own and eight rows' sums in registers; the rows are then drawn one after another
+ * in a rolled loop, as eight copies of a draw would not fit the instruction cache.  All threads are
+ * at the same site, so what depends on the site alone, bounded or free, is no divergent branch.
+ *
+ * States lie by place and chain: in shared memory where they fit, else in a workspace. Coefficients
+ * lie by column, a column's rows side by side, padded with zeros to whole groups of rows. */
+#ifndef GBS_CUDA_BOUNDED_CUH
+#define GBS_CUDA_BOUNDED_CUH
+
+#include "backend/cuda/bounded_args.cuh"
+#include "backend/cuda/coefficients.cuh"
+#include "backend/cuda/device_noise.cuh"
+#include "rng/truncnorm.h"
+
+#define BOUNDED_ROWS 8
+
+#define PURPOSE_TRUNCATED 2 /* counter word 3 (backend/backend.h) */
+#define PURPOSE_CELL 3
+
+template <typename T> struct bounded_traits;
+template <> struct bounded_traits<float> {
+    typedef uint32_t word;
+    static constexpr int sites = 4; /* of a Philox call */
+};
+template <> struct bounded_traits<double> {
+    typedef uint64_t word;
+    static constexpr int sites = 2;
+};
+
+static __device__ __forceinline__ float between(float m, float s, float lo, float hi, uint32_t word)
+{
+    return gbs_between_f32(m, s, lo, hi, word);
+}
+
+static __device__ __forceinline__ double between(double m, double s, double lo, double hi,
+                                                 uint64_t word)
+{
+    return gbs_between_f64(m, s, lo, hi, word);
+}
+
+static __device__ __forceinline__ float overrelaxed(float m, float s, float lo, float hi, float x,
+                                                    float z, uint32_t word, float r, float beside)
+{
+    return gbs_overrelaxed_f32(m, s, lo, hi, x, z, word, r, beside);
+}
+
+static __device__ __forceinline__ double overrelaxed(double m, double s, double lo, double hi,
+                                                     double x, double z, uint64_t word, double r,
+                                                     double beside)
+{
+    return gbs_overrelaxed_f64(m, s, lo, hi, x, z, word, r, beside);
+}
+
+/* One number of a few in registers. */
+template <typename V, int COUNT>
+static __device__ __forceinline__ V picked(const V values[COUNT], int k)
+{
+    V value = values[0];
+#pragma unroll
+    for (int j = 1; j < COUNT; ++j)
+        value = k == j ? values[j] : value;
+    return value;
+}
+
+static __device__ __forceinline__ void words_of(const vq w[4], uint32_t words[4])
+{
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+        words[k] = (uint32_t)w[k];
+}
+
+static __device__ __forceinline__ void words_of(const vq w[4], uint64_t words[2])
+{
+    words[0] = gbs_word53(w[0], w[1]);
+    words[1] = gbs_word53(w[2], w[3]);
+}
+
+/* The numbers of one chain in one pass, site by site.  Neighbours share a call of Philox, so the
+ * last call's numbers are kept. */
+template <typename T> struct chain_noise {
+    static constexpr int sites = bounded_traits<T>::sites;
+    typedef typename bounded_traits<T>::word word_type;
+    const bounded_args<T> &a;
+    const gbs_philox_key &key;
+    int64_t chain, pass; /* of this run */
+    gbs_philox_fixed for_normals, for_words;
+    int normals_call, words_call;
+    T normals[sites];
+    word_type words[sites];
+
+    __device__ __forceinline__ chain_noise(const bounded_args<T> &args, const gbs_philox_key &k,
+                                           int64_t c)
+        : a(args), key(k), chain(c)
+    {
+    }
+
+    __device__ __forceinline__ void start(int64_t number)
+    {
+        pass = number;
+        normals_call = words_call = -1;
+        const uint64_t global = a.first_chain + (uint64_t)chain,
+                       sweep = a.first_pass + (uint64_t)number;
+        for_normals = native_pass(key, global, sweep, 0);
+        for_words =
+            native_pass(key, global, sweep, a.overrelaxed ? PURPOSE_CELL : PURPOSE_TRUNCATED);
+    }
+
+    __device__ __forceinline__ const T *given(int place) const
+    {
+        return a.given + (pass * a.dim + place) * a.chains + chain;
+    }
+
+    __device__ __forceinline__ T normal(int place)
+    {
+        if (a.given != NULL)
+            return *given(place);
+        const int site = a.site != NULL ? (int)a.site[place] : place, call = site / sites;
+        if (call != normals_call) {
+            native_normals(key, for_normals, (uint32_t)call, normals);
+            normals_call = call;
+        }
+        return picked<T, sites>(normals, site % sites);
+    }
+
+    __device__ __forceinline__ word_type word(int place)
+    {
+        if (a.given != NULL)
+            return *(const word_type *)given(place);
+        const int site = a.site != NULL ? (int)a.site[place] : place, call = site / sites;
+        if (call != words_call) {
+            vq w[4];
+            gbs_philox_words(&key, &for_words, (uint32_t)call, w);
+            words_of(w, words);
+            words_call = call;
+        }
+        return picked<word_type, sites>(words, site % sites);
+    }
+};
+
+/* What the kernel finds where: by place, columns [dim][rows] and this thread's states.  Offsets in
+ * shared memory fit an int, and the distance between a thread's states there is known. */
+template <typename T, bool SHARED> struct bounded_place;
+template <typename T> struct bounded_place<T, true> {
+    const T *columns, *scale, *centre, *lower, *upper;
+    const uint8_t *bounded;
+    T *states;
+    int rows;
+
+    __device__ __forceinline__ T &x(int p) const
+    {
+        return states[p * BOUNDED_THREADS];
+    }
+    __device__ __forceinline__ const T *column(int q) const
+    {
+        return columns + q * rows;
+    }
+};
+template <typename T> struct bounded_place<T, false> {
+    const T *columns, *scale, *centre, *lower, *upper;
+    const uint8_t *bounded;
+    T *states;
+    int rows;
+    int64_t chains;
+
+    __device__ __forceinline__ T &x(int p) const
+    {
+        return states[p * chains];
+    }
+    __device__ __forceinline__ const T *column(int q) const
+    {
+        return columns + (int64_t)q * rows;
+    }
+};
+
+/* r[k] += a x for a column's rows, in the order of visit. */
+template <typename T, int DIRECTION>
+static __device__ __forceinline__ void add_column(const T *column, T value, T r[BOUNDED_ROWS])
+{
+    const quad<T> low = *(const quad<T> *)column, high = *(const quad<T> *)(column + 4);
+#pragma unroll
+    for (int k = 0; k < BOUNDED_ROWS; ++k) {
+        const int row = turned<DIRECTION>(k, BOUNDED_ROWS - 1);
+        r[k] = vocab_fma(row < 4 ? low.v[row % 4] : high.v[row % 4], value, r[k]);
+    }
+}
+
+/* Eight flags of 1. */
+#define ALL_BOUNDED 0x0101010101010101u
+
+/* The starts of a group's sums, in the order of visit: one row after another, the newest entering
+ * from the right, so that the array stays in registers. */
+template <typename T, int DIRECTION, bool SHARED>
+static __device__ __forceinline__ void
+bounded_starts(const bounded_args<T> &a, const bounded_place<T, SHARED> &at, chain_noise<T> *noise,
+               int dim, int base, T r[BOUNDED_ROWS])
+{
+    if (base + BOUNDED_ROWS <= dim && !a.relaxed &&
+        *(const uint64_t *)(at.bounded + base) == ALL_BOUNDED) {
+        const quad<T> low = *(const quad<T> *)(at.centre + base),
+                      high = *(const quad<T> *)(at.centre + base + 4);
+#pragma unroll
+        for (int k = 0; k < BOUNDED_ROWS; ++k) {
+            const int row = turned<DIRECTION>(k, BOUNDED_ROWS - 1);
+            r[k] = row < 4 ? low.v[row % 4] : high.v[row % 4];
+        }
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < BOUNDED_ROWS; ++k)
+        r[k] = T(0);
+#pragma unroll 1
+    for (int k = 0; k < BOUNDED_ROWS; ++k) {
+        const int p = base + turned<DIRECTION>(k, BOUNDED_ROWS - 1);
+        T start = T(0);
+        if (p < dim) {
+            start = at.centre[p];
+            if (!at.bounded[p])
+                start = vocab_fma(at.scale[p], noise->normal(p), start);
+            if (a.relaxed)
+                start = vocab_fma(at.column(p)[p], at.x(p), start);
+        }
+#pragma unroll
+        for (int j = 0; j < BOUNDED_ROWS - 1; ++j)
+            r[j] = r[j + 1];
+        r[BOUNDED_ROWS - 1] = start;
+    }
+}
+
+/* The rows at places base .. base + 7, of which those at dim and beyond do not exist. */
+template <typename T, int DIRECTION, bool SHARED>
+static __device__ __forceinline__ void bounded_group(const bounded_args<T> &a,
+                                                     const bounded_place<T, SHARED> &at,
+                                                     chain_noise<T> *noise, int dim, int base)
+{
+    T r[BOUNDED_ROWS]; /* in the order of visit */
+    bounded_starts<T, DIRECTION, SHARED>(a, at, noise, dim, base, r);
+    /* old values of the group itself: column j goes to the rows visited before it */
+#pragma unroll
+    for (int j = 1; j < BOUNDED_ROWS; ++j) {
+        const int q = base + turned<DIRECTION>(j, BOUNDED_ROWS - 1);
+        if (q < dim) {
+            const T value = at.x(q);
+            const T *const column = at.column(q) + base;
+#pragma unroll
+            for (int k = 0; k < j; ++k)
+                r[k] = vocab_fma(column[turned<DIRECTION>(k, BOUNDED_ROWS - 1)], value, r[k]);
+        }
+    }
+    const int behind = DIRECTION > 0 ? base + BOUNDED_ROWS : base - 1,
+              first = DIRECTION > 0 ? 0 : dim - 1;
+#pragma unroll 4
+    for (int q = behind; q >= 0 && q < dim; q += DIRECTION)
+        add_column<T, DIRECTION>(at.column(q) + base, at.x(q), r);
+#pragma unroll 4
+    for (int q = first; DIRECTION > 0 ? q < base : q >= base + BOUNDED_ROWS; q += DIRECTION)
+        add_column<T, DIRECTION>(at.column(q) + base, at.x(q), r);
+#pragma unroll 1
+    for (int k = 0; k < BOUNDED_ROWS; ++k) {
+        const int p = base + turned<DIRECTION>(k, BOUNDED_ROWS - 1);
+        if (p < dim) {
+            T value = r[0];
+            if (at.bounded[p]) {
+                const T s = at.scale[p], lo = at.lower[p], hi = at.upper[p];
+                value = a.overrelaxed ? overrelaxed(value, s, lo, hi, at.x(p), noise->normal(p),
+                                                    noise->word(p), a.overrelax, a.beside)
+                                      : between(value, s, lo, hi, noise->word(p));
+            }
+            at.x(p) = value;
+            const T *const column = at.column(p) + base;
+#pragma unroll
+            for (int j = 1; j < BOUNDED_ROWS; ++j) /* behind the last row it takes what is there */
+                if (k + j < BOUNDED_ROWS)
+                    r[j] =
+                        vocab_fma(column[turned<DIRECTION>(k + j, BOUNDED_ROWS - 1)], value, r[j]);
+        }
+#pragma unroll
+        for (int j = 0; j < BOUNDED_ROWS - 1; ++j)
+            r[j] = r[j + 1];
+    }
+}
+
+static __host__ __device__ __forceinline__ int64_t whole_groups(int64_t dim)
+{
+    return (dim + BOUNDED_ROWS - 1) / BOUNDED_ROWS * BOUNDED_ROWS;
+}
+
+/* All threads of a block copy `count` elements. */
+template <typename E>
+static __device__ __forceinline__ const E *brought(E *to, const E *from, int64_t count)
+{
+    for (int64_t i = threadIdx.x; i < count; i += BOUNDED_THREADS)
+        to[i] = from[i];
+    return to;
+}
+
+/* SHARED: columns, four vectors, states [dim][threads], flags.  Else nothing, and the workspace
+ * holds states [dim][chains]. */
+template <typename T, bool SHARED>
+__global__ void __launch_bounds__(BOUNDED_THREADS)
+    sweep_bounded(const __grid_constant__ bounded_args<T> a)
+{
+    extern __shared__ __align__(32) unsigned char shared_bytes[];
+    const int64_t chain = (int64_t)blockIdx.x * BOUNDED_THREADS + threadIdx.x;
+    const int dim = (int)a.dim, rows = (int)whole_groups(dim);
+    bounded_place<T, SHARED> at;
+    at.rows = rows;
+    if constexpr (SHARED) {
+        T *const vectors = (T *)shared_bytes + dim * rows, *const states = vectors + 4 * rows;
+        at.columns = brought((T *)shared_bytes, a.columns, dim * rows);
+        at.scale = brought(vectors, a.scale, dim);
+        at.centre = brought(vectors + rows, a.centre, dim);
+        at.lower = brought(vectors + 2 * rows, a.lower, dim);
+        at.upper = brought(vectors + 3 * rows, a.upper, dim);
+        at.bounded = brought((uint8_t *)(states + dim * BOUNDED_THREADS), a.bounded, dim);
+        at.states = states + threadIdx.x;
+        __syncthreads();
+    } else {
+        at.columns = a.columns;
+        at.scale = a.scale;
+        at.centre = a.centre;
+        at.lower = a.lower;
+        at.upper = a.upper;
+        at.bounded = a.bounded;
+        at.states = a.workspace + chain;
+        at.chains = a.chains;
+    }
+    if (chain >= a.chains)
+        return;
+    T *const state = a.state + chain * dim;
+    for (int p = 0; p < dim; ++p)
+        at.x(p) = state[p];
+    chain_noise<T> noise(a, *(const gbs_philox_key *)a.key, chain);
+    T *kept = a.kept + chain * dim;
+    int64_t until_kept = a.keep_every; /* 0: never */
+    for (int64_t sweep = 0; sweep < a.sweeps; ++sweep) {
+        for (int half = 0; half < a.passes; ++half) {
+            noise.start(sweep * a.passes + half);
+            if ((half == 0) == (a.first_direction < 0)) {
+#pragma unroll 1
+                for (int base = rows - BOUNDED_ROWS; base >= 0; base -= BOUNDED_ROWS)
+                    bounded_group<T, -1, SHARED>(a, at, &noise, dim, base);
+            } else {
+#pragma unroll 1
+                for (int base = 0; base < rows; base += BOUNDED_ROWS)
+                    bounded_group<T, 1, SHARED>(a, at, &noise, dim, base);
+            }
+        }
+        if (--until_kept == 0) {
+            for (int p = 0; p < dim; ++p)
+                kept[p] = at.x(p);
+            kept += a.chains * dim;
+            until_kept = a.keep_every;
+        }
+    }
+    for (int p = 0; p < dim; ++p)
+        state[p] = at.x(p);
+}
+
+/* A, row after row, to columns padded with zeros: one thread an element. */
+template <typename T> __global__ void pack_columns(int64_t dim, const T *matrix, T *columns)
+{
+    const int64_t rows = whole_groups(dim), count = dim * rows;
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += (int64_t)gridDim.x * blockDim.x) {
+        const int64_t q = i / rows, p = i % rows;
+        columns[i] = p < dim ? matrix[p * dim + q] : T(0);
+    }
+}
+
+#endif

@@ -1,0 +1,22 @@
+/* The sweeps of a device's sampler whose model has bounds. */
+#ifndef GBS_CUDA_DEVICE_BOUNDS_CUH
+#define GBS_CUDA_DEVICE_BOUNDS_CUH
+
+#include "backend/cuda/bounded_args.cuh"
+#include "backend/cuda/messages.cuh"
+#include "core/device.h"
+
+/* Elements of packed coefficients. */
+int64_t gbs_cuda_bounded_columns(int64_t dim);
+int gbs_cuda_bounded_needs_workspace(gbs_type type, int64_t dim);
+
+gbs_status gbs_cuda_pack_columns(int64_t dim, const float *matrix, float *columns,
+                                 cudaStream_t stream, gbs_device_message message);
+gbs_status gbs_cuda_pack_columns(int64_t dim, const double *matrix, double *columns,
+                                 cudaStream_t stream, gbs_device_message message);
+gbs_status gbs_cuda_bounded_launch(const bounded_args<float> &args, cudaStream_t stream,
+                                   gbs_device_message message);
+gbs_status gbs_cuda_bounded_launch(const bounded_args<double> &args, cudaStream_t stream,
+                                   gbs_device_message message);
+
+#endif
