@@ -1,14 +1,8 @@
 /* Samplers on a device.  Draws stay there until a batch of them is full, so that one launch makes
  * many sweeps and one copy brings many draws.  Noise that the device cannot make, the caller's and
  * torch's CPU generator's, is sent ahead of the sweeps in pieces. */
-#include "sampler/on_device.h"
-#include "model/condition.h"
-#include "sampler/boxes.h"
-#include "sampler/plan.h"
-#include "sampler/rows.h"
+#include "sampler/on_device_internal.h"
 
-#include <math.h>
-#include <string.h>
 
 /* Draws kept on the device between copies, and noise sent ahead: this much, or one of them. */
 #define KEPT_BYTES ((int64_t)16 << 20)
@@ -16,41 +10,9 @@
 #define MOST_AT_ONCE 4096
 #define PAGE ((size_t)4096)
 
-struct gbs_on_device {
-    const gbs_device_functions *functions;
-    gbs_device_sampler *sampler;
-    const int64_t *place; /* the sampler's; NULL: a site's place is its number */
-    /* [D], NaN at free sites, or NULL.  With w != 1 a device relaxes every site alike, and a fixed
-     * one would leave its value by a rounding: it is 0 there, which nothing reads, and its value
-     * here.  (Sweeps between bounds have a w for every site.) */
-    const double *values;
-    int64_t kept_draws, noise_passes;
-    /* [kept_draws, B, D] by place: on the way to the device or from it.  Whole pages of its own, so
-     * that pinning them touches nobody else's memory. */
-    void *staging;
-    size_t staging_bytes;
-    void *block; /* what it lies in */
-};
-
-static gbs_device_message message_of(const gbs_sampler *sampler)
-{
-    return (gbs_device_message){sampler->ctx->message, sizeof sampler->ctx->message};
-}
-
 static size_t state_bytes(const gbs_sampler *sampler)
 {
     return (size_t)(sampler->chains * sampler->dim) * gbs_type_size(sampler->type);
-}
-
-static int64_t place_of(const struct gbs_on_device *device, int64_t site)
-{
-    return device->place != NULL ? device->place[site] : site;
-}
-
-/* Is each pass's noise made here, for the device? */
-static int is_fed(const gbs_sampler *sampler)
-{
-    return sampler->stream.kind == GBS_STREAM_GIVEN || sampler->stream.kind == GBS_STREAM_TORCH_CPU;
 }
 
 /* Does noise go through the device's memory, which holds noise_passes of it?  Sweeps between bounds
@@ -58,37 +20,12 @@ static int is_fed(const gbs_sampler *sampler)
 static int is_buffered(const gbs_sampler *sampler)
 {
     if (gbs_boxes_any(sampler))
-        return is_fed(sampler);
-    return is_fed(sampler) || sampler->method == GBS_METHOD_EXACT ||
+        return gbs_device_is_fed(sampler);
+    return gbs_device_is_fed(sampler) || sampler->method == GBS_METHOD_EXACT ||
            sampler->order == GBS_ORDER_PERMUTED;
 }
 
-/* Is the device's number for this site 0, and not its value? */
-static int is_elsewhere(const struct gbs_on_device *device, int64_t site)
-{
-    return device->values != NULL && !isnan(device->values[site]);
-}
-
-static void store(gbs_type type, void *array, int64_t at, double value)
-{
-    if (type == GBS_F32)
-        ((float *)array)[at] = (float)value;
-    else
-        ((double *)array)[at] = value;
-}
-
 /* ---- between places and sites ---- */
-
-static void copy_elements(gbs_type type, const void *from, int64_t from_at, int64_t from_step,
-                          void *to, int64_t to_at, int64_t to_step, int64_t count)
-{
-    if (type == GBS_F32)
-        for (int64_t k = 0; k < count; ++k)
-            ((float *)to)[to_at + k * to_step] = ((const float *)from)[from_at + k * from_step];
-    else
-        for (int64_t k = 0; k < count; ++k)
-            ((double *)to)[to_at + k * to_step] = ((const double *)from)[from_at + k * from_step];
-}
 
 /* x [B, D] by place, to sites of the caller's strides. */
 static void to_sites(const gbs_sampler *sampler, const void *x, void *to, int64_t chain_stride,
@@ -98,15 +35,17 @@ static void to_sites(const gbs_sampler *sampler, const void *x, void *to, int64_
     const int64_t dim = sampler->dim;
     for (int64_t chain = 0; chain < sampler->chains; ++chain)
         if (device->place == NULL)
-            copy_elements(sampler->type, x, chain * dim, 1, to, chain * chain_stride, site_stride,
-                          dim);
+            gbs_device_copy(sampler->type, x, chain * dim, 1, to, chain * chain_stride, site_stride,
+                            dim);
         else
             for (int64_t i = 0; i < dim; ++i)
-                copy_elements(sampler->type, x, chain * dim + device->place[i], 1, to,
-                              chain * chain_stride + i * site_stride, 1, 1);
+                gbs_device_copy(sampler->type, x, chain * dim + device->place[i], 1, to,
+                                chain * chain_stride + i * site_stride, 1, 1);
     for (int64_t i = 0; device->values != NULL && i < dim; ++i)
-        for (int64_t chain = 0; is_elsewhere(device, i) && chain < sampler->chains; ++chain)
-            store(sampler->type, to, chain * chain_stride + i * site_stride, device->values[i]);
+        for (int64_t chain = 0; gbs_device_is_elsewhere(device, i) && chain < sampler->chains;
+             ++chain)
+            gbs_device_store(sampler->type, to, chain * chain_stride + i * site_stride,
+                             device->values[i]);
 }
 
 static void to_places(const gbs_sampler *sampler, const void *x, void *to)
@@ -115,148 +54,23 @@ static void to_places(const gbs_sampler *sampler, const void *x, void *to)
     const int64_t dim = sampler->dim;
     for (int64_t chain = 0; chain < sampler->chains; ++chain)
         for (int64_t i = 0; i < dim; ++i)
-            if (is_elsewhere(device, i))
-                store(sampler->type, to, chain * dim + place_of(device, i), 0.0);
+            if (gbs_device_is_elsewhere(device, i))
+                gbs_device_store(sampler->type, to, chain * dim + gbs_device_place_of(device, i),
+                                 0.0);
             else if (gbs_boxes_is_held(sampler, i))
-                copy_elements(sampler->type, sampler->boxes.lower, i, 1, to,
-                              chain * dim + place_of(device, i), 1, 1);
+                gbs_device_copy(sampler->type, sampler->boxes.lower, i, 1, to,
+                                chain * dim + gbs_device_place_of(device, i), 1, 1);
             else
-                copy_elements(sampler->type, x, chain * dim + i, 1, to,
-                              chain * dim + place_of(device, i), 1, 1);
+                gbs_device_copy(sampler->type, x, chain * dim + i, 1, to,
+                                chain * dim + gbs_device_place_of(device, i), 1, 1);
 }
 
 /* ---- making ---- */
-
-static void *take(gbs_sampler *sampler, const char *what, int64_t rows, int64_t columns,
-                  gbs_status *status)
-{
-    const size_t size = gbs_type_size(sampler->type);
-    int64_t count;
-    void *memory = NULL;
-    if (*status != GBS_OK)
-        return NULL;
-    if (!__builtin_mul_overflow(rows, columns, &count))
-        memory = gbs_memory_take(&sampler->ctx->allocator, count, size);
-    if (memory == NULL)
-        *status = gbs_fail_memory(sampler->ctx, what, rows * columns, size);
-    return memory;
-}
-
-typedef struct coefficients {
-    void *matrix, *scale, *centre, *row;
-    void *lower, *upper; /* with bounds */
-    uint8_t *bounded;
-} coefficients;
-
-static void fill_sweep(gbs_sampler *sampler, const coefficients *to)
-{
-    const gbs_rows rows = gbs_plan_rows(sampler, sampler->omega);
-    for (int64_t i = 0; i < sampler->dim; ++i) {
-        const int64_t p = place_of(sampler->on_device, i);
-        gbs_rows_coefficients(&rows, i, to->row);
-        for (int64_t j = 0; j < sampler->dim; ++j)
-            copy_elements(sampler->type, to->row, j, 1, to->matrix,
-                          p * sampler->dim + place_of(sampler->on_device, j), 1, 1);
-        store(sampler->type, to->scale, p, gbs_rows_scale(&rows, i));
-        store(sampler->type, to->centre, p,
-              is_elsewhere(sampler->on_device, i) ? 0.0 : gbs_rows_centre(&rows, i, to->row));
-    }
-}
-
-/* Row j of the factor, negated but for its diagonal, which is infinite where the site is fixed. */
-static void fill_solve(gbs_sampler *sampler, const coefficients *to)
-{
-    const double *const factor = sampler->model->factor;
-    for (int64_t j = 0; j < sampler->dim; ++j)
-        for (int64_t i = 0; i <= j; ++i) {
-            const int64_t at = j * sampler->dim + i;
-            const double divisor = gbs_model_is_fixed(sampler->model, j) ? INFINITY : factor[at];
-            store(sampler->type, to->matrix, at, i < j ? -factor[at] : divisor);
-        }
-}
-
-static void fill_boxes(const gbs_sampler *sampler, const coefficients *to)
-{
-    const gbs_bounded_sites *const boxes = &sampler->boxes;
-    for (int64_t i = 0; i < sampler->dim; ++i) {
-        const int64_t p = place_of(sampler->on_device, i);
-        to->bounded[p] = boxes->bounded[i];
-        copy_elements(sampler->type, boxes->lower, i, 1, to->lower, p, 1, 1);
-        copy_elements(sampler->type, boxes->upper, i, 1, to->upper, p, 1, 1);
-    }
-}
 
 static int64_t at_once(int64_t bytes, size_t each)
 {
     const int64_t fit = bytes / (int64_t)each;
     return fit < 1 ? 1 : fit > MOST_AT_ONCE ? MOST_AT_ONCE : fit;
-}
-
-static gbs_status plan_device(gbs_sampler *sampler)
-{
-    struct gbs_on_device *const device = sampler->on_device;
-    const gbs_allocator *const allocator = &sampler->ctx->allocator;
-    const int exact = sampler->method == GBS_METHOD_EXACT;
-    gbs_status status = GBS_OK;
-    coefficients made = {.matrix =
-                             take(sampler, "coefficients", sampler->dim, sampler->dim, &status)};
-    if (!exact) {
-        made.scale = take(sampler, "coefficients", 1, sampler->dim, &status);
-        made.centre = take(sampler, "coefficients", 1, sampler->dim, &status);
-        made.row = take(sampler, "coefficients", 1, sampler->dim, &status);
-    }
-    if (gbs_boxes_any(sampler)) {
-        made.lower = take(sampler, "bounds", 1, sampler->dim, &status);
-        made.upper = take(sampler, "bounds", 1, sampler->dim, &status);
-        made.bounded = take(sampler, "bounds", 1, sampler->dim, &status);
-    }
-    if (status == GBS_OK && made.bounded != NULL)
-        fill_boxes(sampler, &made);
-    if (status == GBS_OK && exact)
-        fill_solve(sampler, &made);
-    if (status == GBS_OK && !exact)
-        fill_sweep(sampler, &made);
-    const gbs_device_plan plan = {
-        .type = sampler->type,
-        .method = sampler->method,
-        .dim = sampler->dim,
-        .chains = sampler->chains,
-        .first_chain = sampler->first_chain,
-        .seed = sampler->stream.kind == GBS_STREAM_TORCH_CUDA ? sampler->torch_cuda.seed
-                                                              : sampler->seed,
-        .omega = sampler->omega,
-        .order = sampler->order == GBS_ORDER_PERMUTED ? GBS_ORDER_FORWARD : sampler->order,
-        .stream = is_fed(sampler) ? GBS_STREAM_GIVEN : sampler->stream.kind,
-        .cuda_multiprocessors = sampler->stream.cuda_multiprocessors,
-        .cuda_threads_per_multiprocessor = sampler->stream.cuda_threads_per_multiprocessor,
-        .place = device->place,
-        .site = device->place != NULL ? sampler->pass[0].site : NULL,
-        .coefficients = made.matrix,
-        .scale = made.scale,
-        .centre = made.centre,
-        .mean = exact ? sampler->model->mean : NULL,
-        .bounded = made.bounded,
-        .lower = made.lower,
-        .upper = made.upper,
-        .overrelax = sampler->boxes.overrelax,
-        .beside = sampler->boxes.beside,
-        .relaxed = sampler->relaxed,
-        .noise_passes = device->noise_passes,
-        .kept_draws = device->kept_draws,
-        .staging = device->staging,
-        .staging_bytes = device->staging_bytes,
-    };
-    if (status == GBS_OK)
-        status = device->functions->plan(sampler->ctx->device, &plan, &device->sampler,
-                                         message_of(sampler));
-    gbs_memory_give(allocator, made.bounded);
-    gbs_memory_give(allocator, made.upper);
-    gbs_memory_give(allocator, made.lower);
-    gbs_memory_give(allocator, made.row);
-    gbs_memory_give(allocator, made.centre);
-    gbs_memory_give(allocator, made.scale);
-    gbs_memory_give(allocator, made.matrix);
-    return status;
 }
 
 /* The blocks that the CPU's kernels would work on hold the starts; they are needed no more. */
@@ -298,7 +112,7 @@ gbs_status gbs_on_device_start(gbs_sampler *sampler)
         at_once(NOISE_BYTES / sampler->passes, state_bytes(sampler)) * sampler->passes;
     gbs_status status = take_staging(sampler);
     if (status == GBS_OK)
-        status = plan_device(sampler);
+        status = gbs_on_device_plan(sampler);
     if (status == GBS_OK)
         status = move_state(sampler);
     return status;
@@ -327,9 +141,10 @@ static void copy_given(const gbs_sampler *sampler, int64_t pass, int64_t site, v
         return;
     }
     for (int64_t chain = 0; chain < sampler->chains; ++chain)
-        store(sampler->type, z, chain,
-              stream->noise_type == GBS_F32 ? (double)((const float *)stream->noise)[from + chain]
-                                            : ((const double *)stream->noise)[from + chain]);
+        gbs_device_store(sampler->type, z, chain,
+                         stream->noise_type == GBS_F32
+                             ? (double)((const float *)stream->noise)[from + chain]
+                             : ((const double *)stream->noise)[from + chain]);
 }
 
 /* One site's noise, [B]. */
@@ -355,10 +170,10 @@ static gbs_status feed(gbs_sampler *sampler, int64_t sweeps)
         for (int64_t call = 0; call < sampler->dim; ++call) {
             const int64_t site = exact ? call : visited[call];
             make_noise(sampler, sampler->done * sampler->passes + pass, site,
-                       (char *)device->staging + (size_t)place_of(device, site) * row);
+                       (char *)device->staging + (size_t)gbs_device_place_of(device, site) * row);
         }
         status = device->functions->put_noise(device->sampler, pass, device->staging,
-                                              message_of(sampler));
+                                              gbs_device_message_of(sampler));
     }
     return status;
 }
@@ -376,9 +191,9 @@ static gbs_status run_piece(gbs_sampler *sampler, int64_t sweeps, int64_t keep_e
         .keep_every = keep_every,
         .keep_from = keep_from,
     };
-    gbs_status status = is_fed(sampler) ? feed(sampler, sweeps) : GBS_OK;
+    gbs_status status = gbs_device_is_fed(sampler) ? feed(sampler, sweeps) : GBS_OK;
     if (status == GBS_OK)
-        status = device->functions->run(device->sampler, &run, message_of(sampler));
+        status = device->functions->run(device->sampler, &run, gbs_device_message_of(sampler));
     if (status != GBS_OK)
         return status;
     gbs_noise_advance(sampler, sweeps);
@@ -421,7 +236,8 @@ gbs_status gbs_on_device_run(gbs_sampler *sampler, int64_t sweeps)
 static gbs_status bring(const gbs_sampler *sampler, int64_t count)
 {
     struct gbs_on_device *const device = sampler->on_device;
-    return device->functions->get(device->sampler, 0, count, device->staging, message_of(sampler));
+    return device->functions->get(device->sampler, 0, count, device->staging,
+                                  gbs_device_message_of(sampler));
 }
 
 static const void *brought(const gbs_sampler *sampler, int64_t draw)
@@ -449,12 +265,13 @@ static void accumulate_here(const gbs_sampler *sampler, gbs_moments *moments, co
     const double n = (double)++moments->count;
     for (int64_t chain = 0; chain < sampler->chains; ++chain)
         for (int64_t i = 0; i < sampler->dim; ++i) {
-            const int64_t from = chain * sampler->dim + place_of(sampler->on_device, i),
+            const int64_t from = chain * sampler->dim + gbs_device_place_of(sampler->on_device, i),
                           to = chain * sampler->dim + i;
             const double there = sampler->type == GBS_F32 ? (double)((const float *)x)[from]
                                                           : ((const double *)x)[from];
-            gbs_welford(n, is_elsewhere(sampler->on_device, i) ? held_value(sampler, i) : there,
-                        &moments->mean[to], &moments->m2[to]);
+            gbs_welford(
+                n, gbs_device_is_elsewhere(sampler->on_device, i) ? held_value(sampler, i) : there,
+                &moments->mean[to], &moments->m2[to]);
         }
 }
 
@@ -465,9 +282,9 @@ static gbs_status accumulate(gbs_sampler *sampler, gbs_moments *moments, int64_t
             accumulate_here(sampler, moments, brought(sampler, draw));
         return GBS_OK;
     }
-    const gbs_status status =
-        sampler->on_device->functions->accumulate(sampler->on_device->sampler, moments->device, 0,
-                                                  count, moments->count, message_of(sampler));
+    const gbs_status status = sampler->on_device->functions->accumulate(
+        sampler->on_device->sampler, moments->device, 0, count, moments->count,
+        gbs_device_message_of(sampler));
     if (status == GBS_OK)
         moments->count += count;
     return status;
@@ -513,8 +330,8 @@ gbs_status gbs_on_device_sample(gbs_sampler *sampler, int64_t draws, int64_t thi
     gbs_status status = GBS_OK;
     if (sink->moments != NULL)
         status = stay(sampler, sink->moments)
-                     ? gbs_moments_to_device(sink->moments, message_of(sampler))
-                     : gbs_moments_to_host(sink->moments, message_of(sampler));
+                     ? gbs_moments_to_device(sink->moments, gbs_device_message_of(sampler))
+                     : gbs_moments_to_host(sink->moments, gbs_device_message_of(sampler));
     /* a callback may stop after any draw, and the state is then that draw's */
     const int64_t most = sink->callback != NULL ? 1 : sampler->on_device->kept_draws;
     for (int64_t draw = 0; draw < draws && status == GBS_OK;) {
@@ -539,7 +356,8 @@ gbs_status gbs_on_device_set_state(gbs_sampler *sampler, const void *x)
 {
     struct gbs_on_device *const device = sampler->on_device;
     to_places(sampler, x, device->staging);
-    return device->functions->put_state(device->sampler, device->staging, message_of(sampler));
+    return device->functions->put_state(device->sampler, device->staging,
+                                        gbs_device_message_of(sampler));
 }
 
 const char *gbs_on_device_kernel(const gbs_sampler *sampler)
