@@ -142,6 +142,24 @@ test_info() {
     code 2 gibbsite info -Q q.mtx --rows a.mtx
 }
 
+# A slab of 1e-9 whose mean is far outside (case C28): the chains cannot get along it, and the figures
+# must say so.
+test_thin_slab() {
+    matrix q.mtx 2 2 1 0 0 1
+    matrix mu.mtx 2 1 5 -5
+    matrix a.mtx 3 2 1 1 0 -1 0 1
+    matrix low.mtx 3 1 0 -1 -1
+    matrix high.mtx 3 1 1e-9 1 1
+    printf '%%%%MatrixMarket matrix array real general\n4 2\n-0.5\n0\n0.5\n0.9\n-0.5\n0\n0.5\n0.9\n' >starts.mtx
+    for method in gibbs whitened; do
+        code 0 gibbsite sample -Q q.mtx --mean mu.mtx --rows a.mtx --row-lower low.mtx --row-upper high.mtx \
+            --init starts.mtx --seed 1 --draws 2000 --json --method $method
+        awk -v rhat="$(json out rhat)" -v ess="$(json out ess_bulk)" 'BEGIN {
+            printf "  R-hat %s, at least 1.5; bulk ESS %s, at most 100\n", rhat, ess
+            exit !(rhat >= 1.5 && ess <= 100) }' || fail "a chain that does not move is not told"
+    done
+}
+
 test_record() {
     square
     code 0 gibbsite sample -Q q.mtx --rows a.mtx --row-lower -2 --row-upper 2 --init zero.mtx --seed 1 --draws 9 --json \

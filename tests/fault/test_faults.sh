@@ -88,6 +88,12 @@ test_memory() {
     printf 'a,0\nb,NA\n' >fixed.csv
     # shellcheck disable=SC2086
     every all x.npy sample -Q q.csv --fix fixed.csv $run -o x.npy
+    printf '1,1\n1,-1\n' >rows.csv
+    printf '0,0\n' >inside.csv
+    # shellcheck disable=SC2086
+    every all x.npy sample -Q q.csv --rows rows.csv --row-lower -1 --row-upper 9 --init inside.csv $run -o x.npy
+    # shellcheck disable=SC2086
+    every all x.npy sample -Q q.csv --rows rows.csv --row-lower -1 --init inside.csv --method whitened $run -o x.npy
     # shellcheck disable=SC2086
     every all - sample -Q one.mtx $run --json
     # shellcheck disable=SC2086
