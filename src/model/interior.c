@@ -193,9 +193,10 @@ static gbs_status fill(gbs_context *ctx, programme *p)
         }
         p->start[p->columns]++;
     }
-    for (int c = 0; c < p->columns; ++c)
+    for (int c = 0; c < p->columns; ++c) {
+        next[c] = p->start[c];
         p->start[c + 1] += p->start[c];
-    memcpy(next, p->start, (size_t)p->columns * sizeof *next);
+    }
     for (int row = 0; row < p->rows; ++row)
         fill_row(p, row, next);
     for (int c = 0; c < p->columns; ++c)
