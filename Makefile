@@ -17,7 +17,7 @@ INSTALL_PACKAGES ?= tools/install_packages.sh
 GIBBSITE = build/release/cli/gibbsite
 BUILD = cmake --preset $(1) && cmake --build --preset $(1) --parallel $(JOBS)
 
-.PHONY: help build demo test bench bench-diag bench-truncnorm bench-scale install deb clean \
+.PHONY: help build demo test bench bench-diag bench-truncnorm bench-bounded bench-scale install deb clean \
         test-clang test-asan test-tsan test-neon test-fuzz test-install test-python test-package test-cuda test-all coverage lint format \
         gpu-build gpu-test gpu-bench
 
@@ -31,6 +31,7 @@ help:
 	@echo 'make bench         build and run the benchmarks (BENCH_OPTIONS=--quick for a first look)'
 	@echo 'make bench-scale   threads, few chains and many sites beside bandwidth and OpenBLAS (quiet machine)'
 	@echo 'make bench-diag    time the diagnostics beside those of R'"'"'s posterior'
+	@echo 'make bench-bounded  sweeps between bounds beside R'"'"'s tmvtnorm'
 	@echo 'make bench-truncnorm   draws between bounds beside R'"'"'s msm and truncnorm'
 	@echo 'make install       install below PREFIX ($(PREFIX)), staged in DESTDIR if given'
 	@echo 'make deb           a Debian package, build/gibbsite_VERSION_ARCHITECTURE.deb'
@@ -47,10 +48,10 @@ help:
 	@echo 'make test-all      all of the tests above, as .ci/run does'
 	@echo 'make coverage      line coverage of the tests; make lint: clang-format and clang-tidy'
 
-.PHONY: packages packages-clang packages-install packages-python packages-lint packages-coverage packages-bench packages-bench-scale packages-bench-diag packages-bench-truncnorm packages-neon
+.PHONY: packages packages-clang packages-install packages-python packages-lint packages-coverage packages-bench packages-bench-scale packages-bench-diag packages-bench-truncnorm packages-bench-bounded packages-neon
 packages:
 	@$(INSTALL_PACKAGES) build
-packages-clang packages-install packages-python packages-lint packages-coverage packages-bench packages-bench-scale packages-bench-diag packages-bench-truncnorm packages-neon: packages-%:
+packages-clang packages-install packages-python packages-lint packages-coverage packages-bench packages-bench-scale packages-bench-diag packages-bench-truncnorm packages-bench-bounded packages-neon: packages-%:
 	@$(INSTALL_PACKAGES) build $*
 
 demo: packages
@@ -129,6 +130,11 @@ bench-scale: packages-bench-scale
 bench-diag: packages-bench-diag
 	@$(call BUILD,bench) --target diag_bench
 	@Rscript bench/diag_posterior.R build/bench/bench/diag_bench
+
+# Some minutes, R's part.
+bench-bounded: packages-bench-bounded
+	@$(call BUILD,bench) --target bounded_rates
+	@python3 bench/compare_bounded.py build/bench
 
 # A few minutes, R's part.
 bench-truncnorm: packages-bench-truncnorm

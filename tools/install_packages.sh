@@ -21,6 +21,7 @@ packages_of() {
     neon) echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user libcmocka-dev:arm64 ;;
     bench-scale) echo libopenblas-dev ;;
     bench-diag) echo r-base-core r-cran-posterior ;;
+    bench-bounded) echo python3 r-base-core r-cran-tmvtnorm ;;
     bench-truncnorm) echo python3 r-base-core r-cran-msm r-cran-truncnorm ;;
     *)
         echo "install_packages.sh: no group named '$1'" >&2
