@@ -589,14 +589,21 @@ typedef struct gbs_sweep_spec {
     int64_t sweeps;                  /* >= 0; default 1 */
     gbs_order order;                 /* FORWARD, BACKWARD or SYMMETRIC */
     double omega;                    /* default 1 */
+    /* Bounds, of the arrays' type and as in gbs_model_spec: [G, D]; NULL: none.  x must lie between
+     * them.  Equal ones hold the site there.  overrelax as in gbs_sampler_spec. */
+    const void *lower, *upper;
+    int64_t bounds_group_stride;     /* elements; 0 with G > 1: one pair for all groups */
+    double overrelax;                /* default 0 */
     int64_t keep_every;              /* k > 0: every k-th state also goes to `kept` */
     void *kept;                      /* [sweeps / k, G, B, D] contiguous */
     /* Normals.  Chain (g, b) is number first_chain + g B + b of the native stream; a torch
-     * stream makes one call of G B normals per site; noise is [stream sweeps, D, G B]. */
+     * stream makes one call of G B normals per site; noise is [stream sweeps, D, G B], and so are
+     * the words of sites with bounds (gbs_stream_spec). */
     gbs_stream stream;
     uint64_t seed;
     int64_t first_sweep, first_chain;
     const void *noise;
+    const void *words;
     /* TORCH_CPU: the generator's state, 5,056 bytes, moved on by the call. */
     void *torch_state;
     /* TORCH_CUDA: seed above, and the generator's offset; how far the call moves it comes from
@@ -609,7 +616,8 @@ GBS_API gbs_sweep_spec gbs_sweep_spec_default(void);
 
 /* Runs the sweeps on the CPU.  Works in memory of its own: about D^2 + 64 D elements for each
  * thread, with TORCH_CPU about G D^2 + 2 G B D.
- * Fails: ARGUMENT, MEMORY, LIMIT, STATE; out and torch_state are then as they were. */
+ * Fails: ARGUMENT (among it x outside its bounds), NOT_FINITE (bounds), MEMORY, LIMIT, STATE; out and
+ * torch_state are then as they were. */
 GBS_API gbs_status gbs_sweep(gbs_context *ctx, const gbs_sweep_spec *spec);
 
 /* How far the whole call moves a torch CUDA generator's offset; 0 for NULL. */

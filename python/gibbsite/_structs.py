@@ -65,6 +65,22 @@ class Spectrum(c.Structure):
     ]
 
 
+class SweepSpec(c.Structure):
+    _fields_ = [
+        ("type", c.c_int), ("groups", c.c_int64), ("chains", c.c_int64), ("dim", c.c_int64),
+        ("precision", c.c_void_p), ("precision_group_stride", c.c_int64),
+        ("precision_row_stride", c.c_int64), ("location_kind", c.c_int), ("location", c.c_void_p),
+        ("location_group_stride", c.c_int64), ("x", c.c_void_p), ("x_stride", c.c_int64 * 3),
+        ("out", c.c_void_p), ("out_stride", c.c_int64 * 3), ("sweeps", c.c_int64),
+        ("order", c.c_int), ("omega", c.c_double), ("lower", c.c_void_p), ("upper", c.c_void_p),
+        ("bounds_group_stride", c.c_int64), ("overrelax", c.c_double), ("keep_every", c.c_int64),
+        ("kept", c.c_void_p), ("stream", c.c_int), ("seed", c.c_uint64),
+        ("first_sweep", c.c_int64), ("first_chain", c.c_int64), ("noise", c.c_void_p),
+        ("words", c.c_void_p), ("torch_state", c.c_void_p), ("torch_offset", c.c_uint64),
+        ("cuda_multiprocessors", c.c_int32), ("cuda_threads_per_multiprocessor", c.c_int32),
+    ]
+
+
 class Boxes(c.Structure):
     _fields_ = [
         ("bounded", c.c_int64), ("empty", c.c_int64), ("empty_site", c.c_int64),

@@ -7,6 +7,7 @@
 #include "sampler/sampler_internal.h"
 #include "sampler/plan.h"
 #include "sampler/rows.h"
+#include "sampler/sweep_boxes.h"
 #include "core/pool.h"
 
 #include <string.h>
@@ -113,8 +114,10 @@ static gbs_sampler_spec sampler_spec_of(const gbs_sweep_spec *spec)
     like.seed = spec->seed;
     like.order = spec->order;
     like.omega = spec->omega;
+    like.overrelax = spec->overrelax;
     like.stream.kind = spec->stream;
     like.stream.noise = spec->noise;
+    like.stream.words = spec->words;
     like.stream.noise_type = spec->type;
     like.stream.noise_sweeps = INT64_MAX;
     like.stream.cuda_multiprocessors = spec->cuda_multiprocessors;
@@ -140,6 +143,7 @@ static gbs_status check(gbs_context *ctx, const gbs_sweep_spec *spec, const gbs_
 typedef struct sweep_call {
     const gbs_sweep_spec *spec;
     gbs_sampler work;                       /* no model; at one group */
+    gbs_sweep_boxes boxes;                  /* of all groups */
     int64_t panel_sets;                     /* groups whose panels are held at once */
     int64_t wide_elements, narrow_elements; /* of one set of panels; 0 if no block reads them */
     void *panels;                           /* [panel_sets][passes][wide, then narrow] */
@@ -152,7 +156,7 @@ typedef struct sweep_call {
 /* One set of coefficients serves all groups. */
 static int shared_model(const gbs_sweep_spec *spec)
 {
-    return spec->precision_group_stride == 0 &&
+    return spec->precision_group_stride == 0 && spec->bounds_group_stride == 0 &&
            (spec->location_kind == GBS_LOCATION_ZERO || spec->location_group_stride == 0);
 }
 
@@ -166,12 +170,13 @@ static gbs_status take_memory(sweep_call *call)
                                                 : work->kernels->narrow[work->type].width;
     const int64_t workers = gbs_pool_workers(work->ctx->pool);
     const int64_t lanes = sequential ? work->groups * work->padded_chains : width * workers;
-    const int64_t scratch = gbs_sampler_most_rows(work);
     gbs_status status = GBS_OK;
     call->panel_sets = shared_model(call->spec)  ? 1
                        : sequential              ? work->groups
                        : work->groups >= workers ? workers
                                                  : 1;
+    gbs_sweep_boxes_take(work, call->spec, call->panel_sets, &call->boxes, &status);
+    const int64_t scratch = gbs_sampler_most_rows(work);
     call->scratch_bytes = (size_t)(scratch * dim) * size;
     call->state_bytes = (size_t)(width * dim) * size;
     work->place = gbs_sampler_take(work, "order", 1, dim, sizeof(int64_t), &status);
@@ -179,6 +184,8 @@ static gbs_status take_memory(sweep_call *call)
         work->pass[half].site = gbs_sampler_take(work, "order", 1, dim, sizeof(int64_t), &status);
     work->state = gbs_sampler_take(work, "state", lanes, dim, size, &status);
     work->noise = gbs_sampler_take(work, "noise", lanes, dim, size, &status);
+    if (call->boxes.any && work->overrelax > 0)
+        work->cells = gbs_sampler_take(work, "noise", lanes, dim, size, &status);
     if (sequential && work->groups > 1)
         work->line = gbs_sampler_take(work, "noise", work->groups, work->chains, size, &status);
     call->scratch = gbs_sampler_take(work, "coefficients", scratch * workers, dim, size, &status);
@@ -191,11 +198,12 @@ static void give_memory(sweep_call *call)
 {
     gbs_sampler *const work = &call->work;
     const gbs_allocator *const allocator = &work->ctx->allocator;
-    void *const blocks[] = {work->place,  work->pass[0].site, work->pass[1].site,
-                            work->state,  work->noise,        work->line,
-                            call->panels, call->scratch,      work->torch_cpu};
+    void *const blocks[] = {work->place,   work->pass[0].site, work->pass[1].site, work->state,
+                            work->noise,   work->line,         work->cells,        call->panels,
+                            call->scratch, work->torch_cpu};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; ++k)
         gbs_memory_give(allocator, blocks[k]);
+    gbs_sweep_boxes_end(allocator, &call->boxes);
 }
 
 static gbs_status start_stream(sweep_call *call)
@@ -226,7 +234,8 @@ static gbs_rows rows_of(const sweep_call *call, int64_t group)
     const gbs_rows rows = {
         .type = spec->type,
         .dim = spec->dim,
-        .omega = spec->omega,
+        .omega = spec->overrelax > 0 ? 1.0 + spec->overrelax : spec->omega,
+        .bounded = call->work.boxes.bounded,
         .matrix_type = spec->type,
         .matrix = (const char *)spec->precision +
                   (ptrdiff_t)(group * spec->precision_group_stride) * (ptrdiff_t)size,
@@ -254,7 +263,9 @@ static void point_panels(sweep_call *call, int64_t set, int half)
 static void pack(sweep_call *call, int64_t group, int64_t set)
 {
     gbs_sampler *const work = &call->work;
+    gbs_sweep_boxes_enter(&call->boxes, group, set, work);
     const gbs_rows rows = rows_of(call, group);
+    gbs_sweep_boxes_scale(&rows, work);
     for (int half = 0; half < work->passes; ++half) {
         gbs_pass_plan *const pass = &work->pass[half];
         point_panels(call, set, half);
@@ -437,7 +448,8 @@ static void set_up(sweep_call *call, gbs_context *ctx, const gbs_sampler_spec *l
     work->first_chain = spec->first_chain;
     work->first_sweep = spec->first_sweep;
     work->seed = spec->seed;
-    work->relaxed = spec->omega != 1.0;
+    work->overrelax = spec->overrelax;
+    work->relaxed = spec->omega != 1.0 || spec->overrelax > 0.0;
     work->kernels = gbs_cpu_kernels(ctx->isa);
     work->passes = (int)passes_of(spec);
     work->stream = like->stream;
@@ -459,6 +471,9 @@ gbs_status gbs_sweep(gbs_context *ctx, const gbs_sweep_spec *spec)
     sweep_call call;
     memset(&call, 0, sizeof call);
     call.spec = spec;
+    status = gbs_sweep_boxes_check(ctx, spec, &call.boxes);
+    if (status != GBS_OK)
+        return status;
     set_up(&call, ctx, &like);
     status = gbs_noise_check(&call.work, spec->sweeps);
     if (status == GBS_OK)

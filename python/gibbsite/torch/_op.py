@@ -60,7 +60,7 @@ if _call is None:  # compiled without Python's headers
 
 def gibbs_sweep(x, precision, location=None, *, form="offset", sweeps=1, stream="torch",
                 generator=None, seed=None, first_sweep=0, first_chain=0, noise=None, omega=1.0,
-                keep=None, check=False, out=None):
+                keep=None, check=False, out=None, lower=None, upper=None, overrelax=0.0):
     """Sweeps a Gaussian model's sites in order, each drawn from its law given all others.
 
     x          [B, D], or [G, B, D] for G models at once: B chains of D sites; float32 or
@@ -84,10 +84,23 @@ def gibbs_sweep(x, precision, location=None, *, form="offset", sweeps=1, stream=
     check      also refuses NaN and infinities, and precisions that are not symmetric or not
                positive definite.  Waits for the device
     out        where to write the result, of x's shape; may be x.  Not differentiable
+    lower,     bounds of sites, a number, [D] or [G, D], -inf and inf for none, rounded inward; x must
+    upper      lie between them.  CPU tensors and stream="native" alone; not differentiable, not
+               under torch.compile
+    overrelax  r in [0, 1): over-relaxed draws between bounds; without bounds an omega of 1 + r
 
     Differentiable in x, location, noise and precision (not twice).  With torch.compile only the
     default generator can be used.  Under autocast, half types are computed in float32.
     """
+    if overrelax and omega != 1.0:
+        raise ValueError(f"gibbs_sweep: overrelax is {overrelax} and omega {omega}; one is allowed")
+    if lower is not None or upper is not None:
+        from . import _bounded
+        return _bounded.sweep(gibbs_sweep, x, precision, location, form, sweeps, stream, generator,
+                              seed, first_sweep, first_chain, noise, omega, keep, check, out, lower,
+                              upper, overrelax)
+    if overrelax:
+        omega = 1.0 + overrelax
     if not _is_dynamo_compiling():
         result = _call(x, precision, location, form, sweeps, stream, generator, seed, first_sweep,
                        first_chain, noise, omega, keep, check, out)

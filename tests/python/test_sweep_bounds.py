@@ -1,0 +1,91 @@
+"""gibbs_sweep between bounds on CPU tensors."""
+import math
+
+import numpy as np
+import pytest
+import torch
+
+import gibbsite
+from gibbsite.torch import gibbs_sweep
+
+Q = torch.tensor([[2.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 2.0]])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("overrelax", [0.0, 0.7])
+def test_is_what_sample_draws(dtype, overrelax):
+    """One chain number, seed and sweep: the same bits as gibbsite.sample from the same start."""
+    lower, upper = torch.tensor([0.0, -math.inf, 1.0]), torch.tensor([math.inf, 0.5, 1.5])
+    x = torch.tensor([0.25, 0.0, 1.25], dtype=dtype).repeat(9, 1)
+    expected = gibbsite.sample(Q.double().numpy(), info=[1.0, 0, -1], lower=lower.numpy(), upper=upper.numpy(),
+                               overrelax=overrelax, chains=9, warmup=0, draws=4, seed=11, init=x.numpy(),
+                               dtype=str(dtype).removeprefix("torch."))
+    last, kept = gibbs_sweep(x, Q.to(dtype), torch.tensor([1.0, 0, -1], dtype=dtype), form="info", sweeps=4,
+                             stream="native", seed=11, keep=1, lower=lower, upper=upper, overrelax=overrelax)
+    assert np.array_equal(kept.numpy().transpose(1, 0, 2), np.asarray(expected))
+    assert torch.equal(last, kept[-1])
+
+
+def test_groups_and_strides():
+    q = torch.stack([Q, 2 * Q, Q + torch.eye(3)])
+    lower = torch.tensor([[0.0, 0, 0], [-1, -1, -1], [0.5, 0.5, 0.5]])
+    x = torch.ones(3, 5, 3).transpose(0, 1).contiguous().transpose(0, 1)
+    assert not x.is_contiguous()
+    options = dict(stream="native", seed=3, sweeps=3)
+    together = gibbs_sweep(x, q, lower=lower, upper=2, **options)
+    for g in range(3):
+        alone = gibbs_sweep(x[g], q[g], lower=lower[g], upper=2, first_chain=5 * g, **options)
+        assert torch.equal(together[g], alone)
+    assert bool((together >= lower[:, None]).all()) and bool((together <= 2).all())
+    out = torch.empty_like(x)
+    assert gibbs_sweep(x, q, lower=lower, upper=2, out=out, **options) is out
+    assert torch.equal(out, together)
+
+
+def test_seeds_and_free_bounds():
+    x = torch.zeros(4, 3)
+    torch.manual_seed(1)
+    first = gibbs_sweep(x, Q, lower=0, stream="native")
+    second = gibbs_sweep(x, Q, lower=0, stream="native")
+    torch.manual_seed(1)
+    assert torch.equal(first, gibbs_sweep(x, Q, lower=0, stream="native")) and not torch.equal(first, second)
+    free = gibbs_sweep(x, Q, lower=-math.inf, stream="native", seed=2)
+    assert torch.equal(free, gibbs_sweep(x, Q, stream="native", seed=2))
+    assert torch.equal(gibbs_sweep(x, Q, stream="native", seed=2, overrelax=0.5),
+                       gibbs_sweep(x, Q, stream="native", seed=2, omega=1.5))
+
+
+def test_bounds_are_rounded_inward():
+    upper = torch.full((3,), 0.3, dtype=torch.float64)
+    x = gibbs_sweep(torch.full((64, 3), 0.2), 1e-12 * Q, lower=0.1, upper=upper, stream="native", seed=1)
+    assert x.double().min() >= 0.1 and x.double().max() <= 0.3
+
+
+@pytest.mark.parametrize("options, words", [
+    (dict(lower=1, upper=0), "lower: group 0, site 0: 1 is above upper, 0"),
+    (dict(lower=math.nan), "lower: group 0, site 0 is NaN"),
+    (dict(lower=[0, 0]), "lower has shape [2]; a number, [3] is needed"),
+    (dict(upper=-1), "x: group 0, chain 0, site 0 is 0, not between its bounds -inf and -1"),
+    (dict(lower=0, stream="torch"), "is of normals alone"),
+    (dict(lower=0, noise=torch.zeros(1, 3, 2)), "take words, not normals"),
+    (dict(lower=0, omega=1.2), "omega"), (dict(lower=0, overrelax=1.0), "overrelax: 1 is not in"),
+    (dict(overrelax=0.5, omega=1.2), "one is allowed"), (dict(lower=0, keep=0), "keep 0"),
+])
+def test_refused(options, words):
+    with pytest.raises(ValueError) as caught:
+        gibbs_sweep(torch.zeros(2, 3), Q, **{"stream": "native", "seed": 1, **options})
+    assert words in str(caught.value)
+
+
+def test_not_differentiable():
+    x = torch.zeros(2, 3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="not differentiable"):
+        gibbs_sweep(x, Q, lower=0, stream="native", seed=1)
+    with torch.no_grad():
+        assert not gibbs_sweep(x, Q, lower=0, stream="native", seed=1).requires_grad
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_cuda():
+    with pytest.raises(NotImplementedError, match="CPU tensors"):
+        gibbs_sweep(torch.zeros(2, 3, device="cuda"), Q.cuda(), lower=0, stream="native", seed=1)
