@@ -301,10 +301,10 @@ typedef struct gbs_boxes {
 GBS_API gbs_status gbs_model_boxes(gbs_context *ctx, const gbs_model *model, gbs_type type,
                                    gbs_boxes *out);
 
-/* A point inside all bounds and constraints, as far in as they allow up to half a standard
- * deviation and then near the mean, by linear programmes: where samplers with constraints start,
- * unless a start is given.  It comes from a solver, Clp, and is outside the promise of same bits:
- * give it as the start to repeat a run elsewhere.
+/* A point inside all bounds and constraints, by a 64th of a standard deviation or half of what they
+ * leave, and then as near to the mean as it can be, by linear programmes: where samplers with
+ * constraints start, unless a start is given.  It comes from a solver, Clp, and is outside the
+ * promise of same bits: give it as the start to repeat a run elsewhere.
  * Shape: x [D].
  * Fails: ARGUMENT (no point keeps them all, or they leave no room: the message names a set of rows
  * and sites whose bounds contradict each other), UNAVAILABLE (no Clp on this machine), MEMORY,

@@ -5,7 +5,9 @@
  *      bounds, w_r the smaller of the width between them and the conditional standard deviation of
  *      the row: a Chebyshev centre in units that each row brings (Boyd and Vandenberghe 2004,
  *      section 4.3.1), so that a narrow slab does not push all others against their bounds;
- *   2. with half that margin, the point nearest to mu, in the sum of |x_j - mu_j| / s_j.
+ *   2. with half that margin, or NEARER if that is less, the point nearest to mu: by the largest
+ *      |x_j - mu_j| / s_j, and a little by their sum.  The sum alone would put all of a distance on
+ *      few sites, from where a chain has far to go.
  *
  * Where the first has no solution, Farkas' lemma gives weights under which the bounds contradict
  * each other; a basic solution's weights name a small set of them, which the message tells. */
@@ -17,6 +19,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Margin enough for a start. */
+#define NEARER 0x1p-6
 /* Of a margin: less than this is none. */
 #define LEAST_MARGIN 1e-9
 /* Of a weight, beside the largest. */
@@ -32,10 +36,11 @@ typedef struct bound {
 /* Constraints by column, as Clp takes them. */
 typedef struct programme {
     const gbs_model *model;
-    int rows, columns;                 /* columns: p_j, n_j of every site, then t */
-    bound *bound;                      /* [rows] */
-    int *start, *index;                /* [columns + 1], [entries] */
-    double *value;                     /* [entries] */
+    int bounds, rows, columns; /* rows: bounds, then u >= p_j + n_j; columns: p_j, n_j of every
+                                  site, then t and u */
+    bound *bound;              /* [bounds] */
+    int *start, *index;        /* [columns + 1], [entries] */
+    double *value;             /* [entries] */
     double *lower, *upper, *objective; /* [columns] */
     double *row_lower, *row_upper;     /* [rows] */
     void *memory;                      /* all of these */
@@ -93,27 +98,28 @@ static double entry_of(const gbs_model *model, const bound *b, int64_t e, int64_
     return model->constraints->value[at];
 }
 
-static gbs_status allocate(gbs_context *ctx, programme *p, int64_t rows)
+static gbs_status allocate(gbs_context *ctx, programme *p, int64_t bounds)
 {
-    const int64_t columns = 2 * p->model->dim + 1;
-    bound *const list = gbs_memory_take(&ctx->allocator, rows, sizeof *list);
+    const int64_t dim = p->model->dim, columns = 2 * dim + 2, rows = bounds + dim;
+    bound *const list = gbs_memory_take(&ctx->allocator, bounds, sizeof *list);
     if (list == NULL)
-        return gbs_fail_memory(ctx, "start", rows, sizeof *list);
+        return gbs_fail_memory(ctx, "start", bounds, sizeof *list);
     p->bound = list;
     list_bounds(p->model, list);
-    int64_t entries = rows;
-    for (int64_t r = 0; r < rows; ++r)
+    int64_t entries = bounds + 3 * dim;
+    for (int64_t r = 0; r < bounds; ++r)
         entries += 2 * entries_of(p->model, &list[r]);
     if (entries > INT32_MAX || columns > INT32_MAX)
         return gbs_fail(ctx, GBS_ERROR_LIMIT,
                         "start: %lld bounds of %lld sites are too many for the linear programme; "
                         "give one",
-                        (long long)rows, (long long)p->model->dim);
+                        (long long)bounds, (long long)dim);
     const int64_t doubles = entries + 3 * columns + 2 * rows, ints = columns + 1 + entries;
     double *const at = p->memory =
         gbs_memory_take(&ctx->allocator, doubles + (ints + 1) / 2, sizeof *at);
     if (at == NULL)
         return gbs_fail_memory(ctx, "start", doubles, sizeof *at);
+    p->bounds = (int)bounds;
     p->rows = (int)rows;
     p->columns = (int)columns;
     p->value = at;
@@ -173,9 +179,22 @@ static void fill_row(programme *p, int row, int *next)
                                : (sign == 0 ? 1.0 : -1.0) * a * scale_of(model, site);
         }
     }
-    const int at = next[p->columns - 1]++;
+    const int at = next[p->columns - 2]++;
     p->index[at] = row;
     p->value[at] = width > 0 ? (b->upper ? 1.0 : -1.0) : 0.0;
+}
+
+/* u - p_i - n_i >= 0. */
+static void fill_distance(programme *p, int site, int *next)
+{
+    const int row = p->bounds + site;
+    const int column[3] = {2 * site, 2 * site + 1, p->columns - 1};
+    p->row_upper[row] = HUGE_VAL;
+    for (int k = 0; k < 3; ++k) {
+        const int at = next[column[k]]++;
+        p->index[at] = row;
+        p->value[at] = k < 2 ? -1.0 : 1.0;
+    }
 }
 
 static gbs_status fill(gbs_context *ctx, programme *p)
@@ -184,25 +203,29 @@ static gbs_status fill(gbs_context *ctx, programme *p)
     int *const next = gbs_memory_take(&ctx->allocator, p->columns, sizeof *next);
     if (next == NULL)
         return gbs_fail_memory(ctx, "start", p->columns, sizeof *next);
-    for (int64_t r = 0; r < p->rows; ++r) {
+    for (int64_t r = 0; r < p->bounds; ++r)
         for (int64_t e = 0; e < entries_of(model, &p->bound[r]); ++e) {
             int64_t site;
             entry_of(model, &p->bound[r], e, &site);
             p->start[2 * site + 1]++;
             p->start[2 * site + 2]++;
         }
-        p->start[p->columns]++;
-    }
+    for (int c = 0; c < p->columns - 2; ++c)
+        p->start[c + 1]++;
+    p->start[p->columns - 1] = p->bounds;
+    p->start[p->columns] = (int)model->dim;
     for (int c = 0; c < p->columns; ++c) {
         next[c] = p->start[c];
         p->start[c + 1] += p->start[c];
     }
-    for (int row = 0; row < p->rows; ++row)
+    for (int row = 0; row < p->bounds; ++row)
         fill_row(p, row, next);
+    for (int site = 0; site < (int)model->dim; ++site)
+        fill_distance(p, site, next);
     for (int c = 0; c < p->columns; ++c)
         p->upper[c] = HUGE_VAL;
-    p->upper[p->columns - 1] = 0.5;
-    p->objective[p->columns - 1] = -1.0;
+    p->upper[p->columns - 2] = 0.5;
+    p->objective[p->columns - 2] = -1.0;
     gbs_memory_give(&ctx->allocator, next);
     return GBS_OK;
 }
@@ -227,9 +250,9 @@ static gbs_status fail_naming(gbs_context *ctx, const programme *p, const double
     size_t used = 0;
     double most = 0;
     int64_t left = 0;
-    for (int r = 0; weight != NULL && r < p->rows; ++r)
+    for (int r = 0; weight != NULL && r < p->bounds; ++r)
         most = fmax(most, fabs(weight[r]));
-    for (int r = 0; weight != NULL && r < p->rows; ++r) {
+    for (int r = 0; weight != NULL && r < p->bounds; ++r) {
         char one[80];
         if (!(fabs(weight[r]) > LEAST_WEIGHT * most))
             continue;
@@ -267,7 +290,7 @@ static gbs_status fail_solver(gbs_context *ctx, int status)
 
 static gbs_status solve(gbs_context *ctx, const gbs_clp *clp, Clp_Simplex *solver, programme *p)
 {
-    const int t = p->columns - 1;
+    const int t = p->columns - 2, u = p->columns - 1;
     clp->setLogLevel(solver, 0);
     clp->setPrimalTolerance(solver, 1e-9);
     clp->loadProblem(solver, p->columns, p->rows, p->start, p->index, p->value, p->lower, p->upper,
@@ -282,9 +305,10 @@ static gbs_status solve(gbs_context *ctx, const gbs_clp *clp, Clp_Simplex *solve
         return fail_naming(ctx, p, clp->dualRowSolution(solver),
                            "these leave no room between them");
     for (int c = 0; c < t; ++c)
-        p->objective[c] = 1.0;
+        p->objective[c] = 1.0 / (4.0 * (double)p->model->dim);
     p->objective[t] = 0.0;
-    p->lower[t] = margin / 2;
+    p->objective[u] = 1.0;
+    p->lower[t] = fmin(margin / 2, NEARER);
     clp->chgObjCoefficients(solver, p->objective);
     clp->chgColumnLower(solver, p->lower);
     clp->primal(solver, 0);
