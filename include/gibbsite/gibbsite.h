@@ -356,7 +356,8 @@ typedef struct gbs_stream_spec {
     int64_t noise_sweeps;
     /* GIVEN, sites between bounds: words[n, i, b], in the same places and for as many sweeps, is
      * uint32_t (T float) or the low 53 bits of uint64_t (double), as in gbs_truncnorm_spec; noise is
-     * not read there, nor words elsewhere, and the one that no site needs may be NULL. */
+     * not read there, nor words elsewhere, and the one that no site needs may be NULL.  WHITENED,
+     * and models with constraints, read words wherever something holds a step and want both. */
     const void *words;
     /* TORCH: a state to start from; NULL starts from the sampler's seed.  Copied at create. */
     const void *torch_state;
@@ -374,7 +375,7 @@ typedef enum gbs_method {
                              Gaussian with a fixed Q usually the better tool */
     GBS_METHOD_WHITENED = 2 /* sweeps over y, x = mu + L^-T y, each of which moves every site within
                                bounds and constraints (docs/constraints.md); without them
-                               independent draws.  Forward, omega 1, native stream, CPU */
+                               independent draws.  Forward, omega 1, native or given stream, CPU */
 } gbs_method;
 
 typedef enum gbs_order {

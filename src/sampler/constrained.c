@@ -57,8 +57,15 @@ gbs_status gbs_constrained_check(gbs_context *ctx, const gbs_model *model,
         return GBS_OK;
     if (ctx->device != NULL)
         return gbs_fail(ctx, GBS_ERROR_UNAVAILABLE, "backend: %s run on the CPU alone", what);
-    if (spec->stream.kind != GBS_STREAM_NATIVE)
-        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "stream: %s take the native one", what);
+    if (spec->stream.kind != GBS_STREAM_NATIVE && spec->stream.kind != GBS_STREAM_GIVEN)
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                        "stream: torch's streams are of normals, but %s take words too", what);
+    if (spec->stream.kind == GBS_STREAM_GIVEN &&
+        (spec->stream.noise == NULL || spec->stream.words == NULL))
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
+                        "%s: NULL, but the stream is given, and %s take normals where nothing "
+                        "holds a step and words where something does",
+                        spec->stream.noise == NULL ? "noise" : "words", what);
     if (spec->omega != 1.0)
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "omega: %s take 1, not %.17g", what, spec->omega);
     if (spec->overrelax != 0.0)
@@ -297,9 +304,21 @@ gbs_status gbs_constrained_check_start(gbs_sampler *sampler)
 
 /* ---- running ---- */
 
-/* Normals for the sites that take them, words over them for those that take words. */
-static void draw_noise(const gbs_sampler *sampler, const gbs_block *block, uint64_t sweep,
+static void copy_given(const gbs_sampler *sampler, const gbs_block *block, int64_t ahead, int half,
                        void *noise)
+{
+    const int64_t pass = (sampler->done + ahead) * sampler->passes + half;
+    gbs_noise_draw_block(sampler, block, ahead, half, 0, sampler->dim, noise);
+    for (int64_t i = 0; i < sampler->dim; ++i)
+        if (sampler->constrained->kind[i] == GBS_STEP_HELD)
+            gbs_noise_copy_words(
+                sampler, (pass * sampler->dim + i) * sampler->chains + block->chain, block->count,
+                (char *)noise + (size_t)(i * block->z_width) * gbs_type_size(sampler->type));
+}
+
+/* Normals for the sites that take them, words over them for those that take words. */
+static void draw_native(const gbs_sampler *sampler, const gbs_block *block, uint64_t sweep,
+                        void *noise)
 {
     const struct gbs_constrained *const it = sampler->constrained;
     if (it->first_free < it->end_free)
@@ -339,7 +358,10 @@ void gbs_constrained_pass(gbs_sampler *sampler, const gbs_block *block, int64_t 
         .site = sampler->pass[half].site,
         .backward = half == 1,
     };
-    draw_noise(sampler, block, gbs_stream_sweep(sampler, sampler->done + ahead, half), noise);
+    if (sampler->stream.kind == GBS_STREAM_GIVEN)
+        copy_given(sampler, block, ahead, half, noise);
+    else
+        draw_native(sampler, block, gbs_stream_sweep(sampler, sampler->done + ahead, half), noise);
     if (sampler->method == GBS_METHOD_WHITENED)
         it->kernels->whitened[sampler->type][block->wide](&job);
     else

@@ -135,7 +135,7 @@ static void run_naive(const trial *t, gbs_context *ctx, char *out)
 /* ---- the library ---- */
 
 static gbs_sampler *sampler_on(const trial *t, gbs_context *ctx, int64_t first, int64_t chains,
-                               int plain_c)
+                               int plain_c, const gbs_stream_spec *stream)
 {
     gbs_sampler_spec spec = gbs_sampler_spec_default();
     float *const narrow = malloc((size_t)t->dim * sizeof *narrow);
@@ -153,6 +153,8 @@ static gbs_sampler *sampler_on(const trial *t, gbs_context *ctx, int64_t first, 
     spec.start = GBS_START_GIVEN;
     spec.initial = t->type == GBS_F32 ? (const void *)narrow : (const void *)t->start;
     spec.initial_rows = 1;
+    if (stream != NULL)
+        spec.stream = *stream;
     gbs_sampler *const sampler = new_sampler(ctx, t->model, &spec);
     free(narrow);
     if (plain_c) {
@@ -167,7 +169,7 @@ static gbs_sampler *sampler_on(const trial *t, gbs_context *ctx, int64_t first, 
 static void run_chains(const trial *t, gbs_context *ctx, int64_t first, int64_t chains, int plain_c,
                        int resumed, char *x)
 {
-    gbs_sampler *sampler = sampler_on(t, ctx, first, chains, plain_c);
+    gbs_sampler *sampler = sampler_on(t, ctx, first, chains, plain_c, NULL);
     must(ctx, gbs_sampler_run(sampler, resumed ? 1 : SWEEPS));
     if (resumed) {
         size_t bytes;
@@ -175,13 +177,43 @@ static void run_chains(const trial *t, gbs_context *ctx, int64_t first, int64_t 
         void *const room = malloc(bytes);
         must(ctx, gbs_checkpoint_write(sampler, NULL, NULL, room, bytes));
         gbs_sampler_destroy(sampler);
-        sampler = sampler_on(t, ctx, first, chains, plain_c);
+        sampler = sampler_on(t, ctx, first, chains, plain_c, NULL);
         must(ctx, gbs_checkpoint_read(sampler, NULL, room, bytes));
         free(room);
         must(ctx, gbs_sampler_run(sampler, SWEEPS - 1));
     }
     must(ctx, gbs_sampler_get_state(sampler, x + (size_t)(first * t->dim) * type_size(t->type)));
     gbs_sampler_destroy(sampler);
+}
+
+/* What the native stream gives, given: all normals and all words of the run. */
+static void run_given(const trial *t, gbs_context *ctx, char *x)
+{
+    const int passes = passes_of(t->order);
+    const size_t sweep_bytes = (size_t)(t->chains * t->dim) * type_size(t->type);
+    char *const noise = calloc((size_t)(SWEEPS * passes), sweep_bytes), *const words =
+                                                                            calloc((size_t)(SWEEPS *
+                                                                                            passes),
+                                                                                   sweep_bytes);
+    assert_true(noise != NULL && words != NULL);
+    for (int pass = 0; pass < SWEEPS * passes; ++pass) {
+        const int64_t number = FIRST_SWEEP * passes + pass;
+        must(ctx, gbs_native_normals(ctx, t->type, SEED, number, FIRST_CHAIN, t->chains, t->dim,
+                                     noise + (size_t)pass * sweep_bytes));
+        must(ctx, gbs_native_words(ctx, t->type, SEED, number, FIRST_CHAIN, t->chains, t->dim,
+                                   words + (size_t)pass * sweep_bytes));
+    }
+    const gbs_stream_spec stream = {.kind = GBS_STREAM_GIVEN,
+                                    .noise_type = t->type,
+                                    .noise = noise,
+                                    .words = words,
+                                    .noise_sweeps = SWEEPS * passes};
+    gbs_sampler *const sampler = sampler_on(t, ctx, 0, t->chains, 0, &stream);
+    must(ctx, gbs_sampler_run(sampler, SWEEPS));
+    must(ctx, gbs_sampler_get_state(sampler, x));
+    gbs_sampler_destroy(sampler);
+    free(noise);
+    free(words);
 }
 
 static int same(const trial *t, const char *how, gbs_context *ctx, const char *expected, char *got)
@@ -213,6 +245,8 @@ static int check_isa(const trial *t, gbs_context *ctx, gbs_context *threaded, co
     good &= same(t, "batches and a resume", ctx, expected, x);
     run_chains(t, threaded, 0, t->chains, 0, 0, x);
     good &= same(t, "threads", ctx, expected, x);
+    run_given(t, threaded, x);
+    good &= same(t, "given", ctx, expected, x);
     return good;
 }
 

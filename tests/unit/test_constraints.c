@@ -283,10 +283,12 @@ static void test_samplers_refused(void **state)
     spec.stream.noise = noise;
     spec.stream.noise_sweeps = 1;
     refuse_sampler(ctx, model, &spec, GBS_ERROR_ARGUMENT,
-                   "stream: whitened sweeps take the native");
+                   "words: NULL, but the stream is given, and whitened");
     spec.method = GBS_METHOD_GIBBS;
     refuse_sampler(ctx, model, &spec, GBS_ERROR_ARGUMENT,
-                   "stream: sweeps under row constraints take the native");
+                   "words: NULL, but the stream is given, and sweeps under row");
+    spec.stream = (gbs_stream_spec){.kind = GBS_STREAM_TORCH_CPU};
+    refuse_sampler(ctx, model, &spec, GBS_ERROR_ARGUMENT, "stream: torch's streams are of normals");
     gbs_model_release(model);
     const double high = 1 + tight, one = 1;
     gbs_model *const narrow = model_with(
