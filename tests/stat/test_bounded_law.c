@@ -453,6 +453,50 @@ static void test_slow_chain(void **state)
     printf("checked: AR(1) of .99, over-relaxed by .95\n");
 }
 
+/* Sweeps for an independent draw of the mean, where 14 were measured (docs/bounds.md) and 116
+ * without over-relaxation.  The time comes from a window of about 6 times itself, so that its
+ * relative error is sqrt(2 (2 * 6 * 14 + 1) / n) over n draws. */
+static void test_mixing(void **state)
+{
+    (void)state;
+    enum { DIM = 64, CHAINS = 64 };
+    const int64_t draws = quick() ? 1000 : 8000;
+    double lower[DIM] = {0};
+    double *const q = tridiagonal(DIM, 1.005, 2.005, -1);
+    float *const x = calloc((size_t)(CHAINS * draws * DIM), sizeof *x);
+    double *const means = naive_new(CHAINS * draws);
+    gbs_context *const ctx = new_context(widest());
+    gbs_model_spec model_spec = spec_of(q, DIM);
+    model_spec.lower = lower;
+    gbs_model *const model = new_model(ctx, &model_spec);
+    gbs_sampler_spec spec = gbs_sampler_spec_default();
+    spec.type = GBS_F32;
+    spec.overrelax = 0.8;
+    spec.chains = CHAINS;
+    spec.seed = seed;
+    gbs_sampler *const sampler = new_sampler(ctx, model, &spec);
+    const gbs_sink sink = {.out = x};
+    must(ctx, gbs_sampler_run(sampler, 500));
+    must(ctx, gbs_sampler_sample(sampler, draws, 1, &sink));
+    for (int64_t k = 0; k < CHAINS * draws; ++k)
+        for (int i = 0; i < DIM; ++i)
+            means[k] += (double)x[k * DIM + i] / DIM;
+    const gbs_draws of = {means, CHAINS, draws, draws, 1};
+    void *const workspace = malloc(gbs_diag_workspace(CHAINS, draws));
+    const double n = (double)(CHAINS * draws), time = n / gbs_diag_ess_mean(&of, workspace);
+    check_score("r = .8", "autocorrelation time of the mean", 14, time,
+                14 * (sqrt(2 * (2 * 6 * 14 + 1) / n) + 0.5 / 14 / most_errors));
+    printf("checked: over-relaxed by .8 the mean takes %.1f sweeps for an independent draw\n",
+           time);
+    free(workspace);
+    free(means);
+    free(x);
+    free(q);
+    gbs_sampler_destroy(sampler);
+    gbs_model_release(model);
+    gbs_context_destroy(ctx);
+}
+
 /* ---- the cone test ---- */
 
 /* x'Qx / 2 is a gamma variable: mean D, variance 2 D, and the fourth central moment 12 D (D + 4).
@@ -509,7 +553,8 @@ int main(void)
         cmocka_unit_test(test_boxes),          cmocka_unit_test(test_no_outliers),
         cmocka_unit_test(test_small_problems), cmocka_unit_test(test_cases),
         cmocka_unit_test(test_orthants),       cmocka_unit_test(test_chains),
-        cmocka_unit_test(test_slow_chain),     cmocka_unit_test(test_cones),
+        cmocka_unit_test(test_slow_chain),     cmocka_unit_test(test_mixing),
+        cmocka_unit_test(test_cones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
