@@ -1,5 +1,6 @@
 /* Draws of one or several files.  Only a range of variables is in memory at a time; of several
- * files each range is read file by file and woven together. */
+ * files each range is read file by file and woven together.  Files say which chains they hold, and
+ * those of a resumed run how many draws came before: so pieces find each other. */
 #include "draw_files.h"
 
 #include <inttypes.h>
@@ -43,17 +44,20 @@ static exit_code files_read(void *user, int64_t first, int64_t n, double *out)
     draw_files *files = user;
     if (files->count == 1)
         return read_file(files->reader[0], first, n, out);
-    const int64_t all = files->source.chains * files->source.draws;
-    for (int64_t f = 0, before = 0; f < files->count; f++) {
-        const int64_t size = gbs_results_chains(files->reader[f]) * files->source.draws;
-        double *part = take(n * size, sizeof *part, "draws of one file");
-        exit_code code = part ? read_file(files->reader[f], first, n, part) : EXIT_FILE;
+    for (int64_t f = 0; f < files->count; f++) {
+        const int64_t chains = gbs_results_chains(files->reader[f]);
+        const int64_t draws = gbs_results_draws(files->reader[f]);
+        double *part = take(n * chains * draws, sizeof *part, "draws of one file");
+        const exit_code code = part ? read_file(files->reader[f], first, n, part) : EXIT_FILE;
         for (int64_t k = 0; code == EXIT_FINE && k < n; k++)
-            memcpy(out + k * all + before, part + k * size, (size_t)size * sizeof *out);
+            for (int64_t c = 0; c < chains; c++) {
+                const int64_t chain = k * files->source.chains + files->place[f].chain + c;
+                memcpy(out + chain * files->source.draws + files->place[f].draw,
+                       part + (k * chains + c) * draws, (size_t)draws * sizeof *out);
+            }
         free(part);
         if (code != EXIT_FINE)
             return code;
-        before += size;
     }
     return EXIT_FINE;
 }
@@ -86,14 +90,10 @@ static int64_t count_variables(const gbs_results_reader *reader)
     return count;
 }
 
-/* Chains can be put together only where they are of one model and one length. */
+/* Chains can be put together only where they are of one model. */
 static exit_code check_alike(const draw_files *files, int64_t f)
 {
     const gbs_results_reader *first = files->reader[0], *other = files->reader[f];
-    if (gbs_results_draws(other) != files->source.draws)
-        return complain(EXIT_BAD_INPUT, "%s: has %" PRId64 " draws, %s has %" PRId64,
-                        files->path[f], gbs_results_draws(other), files->path[0],
-                        files->source.draws);
     if (count_variables(other) != files->source.variables)
         return complain(EXIT_BAD_INPUT, "%s: has %" PRId64 " variables, %s has %" PRId64,
                         files->path[f], count_variables(other), files->path[0],
@@ -138,10 +138,10 @@ static origin read_origin(gbs_results_reader *reader)
 
 /* A pattern as st_*.csv also takes what an earlier run with more chains has left.  Of another model
  * its draws have no place here; of the same one they are welcome if they are meant. */
-static exit_code check_origin(const draw_files *files, int64_t f)
+static exit_code check_origin(const draw_files *files, int64_t f, int64_t begins)
 {
-    const char *const path = files->path[f], *const first = files->path[0];
-    const origin its = read_origin(files->reader[f]), there = read_origin(files->reader[0]);
+    const char *const path = files->path[f], *const first = files->path[begins];
+    const origin its = read_origin(files->reader[f]), there = read_origin(files->reader[begins]);
     if (*its.model && *there.model && strcmp(its.model, there.model))
         return complain(EXIT_BAD_INPUT,
                         "%s: is of another model than %s (hash %s, there %s): left by an earlier "
@@ -151,7 +151,7 @@ static exit_code check_origin(const draw_files *files, int64_t f)
         say("warning: %s: is of another run than %s (seed %s, %s chains; there seed %s, %s chains)",
             path, first, its.seed, its.chains, there.seed, there.chains);
     else if (!*its.run != !*there.run && gbs_results_reader_format(files->reader[f]) ==
-                                             gbs_results_reader_format(files->reader[0]))
+                                             gbs_results_reader_format(files->reader[begins]))
         say("warning: %s: does not say of which run it is, as %s does", *its.run ? first : path,
             *its.run ? path : first);
     return EXIT_FINE;
@@ -182,7 +182,8 @@ static exit_code number_chains(draw_files *files)
     int64_t at = 0;
     bool distinct = true;
     for (int64_t f = 0; f < files->count; f++)
-        for (int64_t c = 0; c < gbs_results_chains(files->reader[f]); c++)
+        for (int64_t c = 0; files->place[f].follows < 0 && c < gbs_results_chains(files->reader[f]);
+             c++)
             files->number[at++] = gbs_results_chain_number(files->reader[f], c);
     if (files->count == 1)
         return EXIT_FINE;
@@ -193,11 +194,103 @@ static exit_code number_chains(draw_files *files)
     return EXIT_FINE;
 }
 
+/* Draws of the run before the file's first. */
+static int64_t draws_before(gbs_results_reader *reader)
+{
+    gbs_attribute a;
+    if (!gbs_results_attribute(reader, NULL, "first_draw", &a) || a.kind != GBS_ATTRIBUTE_INT64)
+        return 0;
+    return a.value.int64 > 0 && a.value.int64 < INT64_MAX / 2 ? a.value.int64 : 0;
+}
+
+/* Whether `other` goes on where `before` ends: the same chains of one model and seed. */
+static bool goes_on(gbs_results_reader *before, gbs_results_reader *other)
+{
+    if (draws_before(before) + gbs_results_draws(before) != draws_before(other) ||
+        gbs_results_chains(before) != gbs_results_chains(other))
+        return false;
+    for (int64_t c = 0; c < gbs_results_chains(other); c++)
+        if (gbs_results_chain_number(before, c) != gbs_results_chain_number(other, c))
+            return false;
+    const origin its = read_origin(other), there = read_origin(before);
+    return *its.seed && !strcmp(its.seed, there.seed) && !strcmp(its.model, there.model);
+}
+
+/* Each piece follows the first file that ends where it begins and that nothing follows yet. */
+static void find_pieces(draw_files *files)
+{
+    draw_place *const place = files->place;
+    for (int64_t f = 0; f < files->count; f++) {
+        place[f].follows = -1;
+        for (int64_t g = 0; draws_before(files->reader[f]) > 0 && g < files->count; g++)
+            if (g != f && !place[g].followed && goes_on(files->reader[g], files->reader[f])) {
+                place[f].follows = g;
+                place[g].followed = true;
+                break;
+            }
+    }
+}
+
+/* Files that begin are put side by side in order, and the others behind what they follow. */
+static void lay_out(draw_files *files)
+{
+    draw_place *const place = files->place;
+    for (int64_t f = 0; f < files->count; f++)
+        if (place[f].follows < 0) {
+            place[f].chain = files->source.chains;
+            files->source.chains += gbs_results_chains(files->reader[f]);
+        }
+    for (int64_t f = 0; f < files->count; f++)
+        for (int64_t g = place[f].follows; g >= 0; g = place[g].follows) {
+            place[f].draw += gbs_results_draws(files->reader[g]);
+            place[f].chain = place[g].chain; /* at last that of the one that begins */
+        }
+}
+
+/* Every chain must be of one length, its last piece says which. */
+static exit_code check_lengths(draw_files *files)
+{
+    int64_t last = -1;
+    for (int64_t f = 0; f < files->count; f++) {
+        const int64_t draws = files->place[f].draw + gbs_results_draws(files->reader[f]);
+        if (files->place[f].followed)
+            continue;
+        if (last >= 0 && draws != files->source.draws)
+            return complain(EXIT_BAD_INPUT, "%s: has %" PRId64 " draws%s, %s has %" PRId64,
+                            files->path[f], draws,
+                            files->place[f].draw ? " with those it goes on from" : "",
+                            files->path[last], files->source.draws);
+        last = last < 0 ? f : last;
+        files->source.draws = draws;
+    }
+    return EXIT_FINE;
+}
+
+static exit_code arrange(draw_files *files)
+{
+    exit_code code = EXIT_FINE;
+    int64_t begins = -1; /* the first file that does */
+    find_pieces(files);
+    lay_out(files);
+    for (int64_t f = 0; code == EXIT_FINE && f < files->count; f++) {
+        if (files->place[f].follows >= 0)
+            continue; /* a run that goes on has other options */
+        begins = begins < 0 ? f : begins;
+        code = check_origin(files, f, begins);
+    }
+    if (code == EXIT_FINE)
+        code = check_lengths(files);
+    for (int64_t f = 1; code == EXIT_FINE && f < files->count; f++)
+        code = check_alike(files, f);
+    return code == EXIT_FINE ? number_chains(files) : code;
+}
+
 exit_code draw_files_open(draw_files *files, const char *const *path, int64_t count)
 {
     *files = (draw_files){.path = path, .count = count};
     files->reader = take(count, sizeof(gbs_results_reader *), "files of draws");
-    if (!files->reader)
+    files->place = take(count, sizeof *files->place, "files of draws");
+    if (!files->reader || !files->place)
         return EXIT_FILE;
     files->source = (draw_source){
         .read = files_read, .name = files_name, .chain_number = files_chain_number, .user = files};
@@ -206,19 +299,10 @@ exit_code draw_files_open(draw_files *files, const char *const *path, int64_t co
         const gbs_io_status status = gbs_results_open(path[f], &files->reader[f], &error);
         if (status != GBS_IO_OK)
             return complain((exit_code)gbs_io_exit_code(status), "%s", error.message);
-        if (f == 0) {
-            files->source.draws = gbs_results_draws(files->reader[0]);
-            files->source.variables = count_variables(files->reader[0]);
-        }
-        files->source.chains += gbs_results_chains(files->reader[f]);
         say_missing(files->reader[f], path[f]);
-        exit_code code = check_origin(files, f);
-        if (code == EXIT_FINE)
-            code = check_alike(files, f);
-        if (code != EXIT_FINE)
-            return code;
     }
-    return number_chains(files);
+    files->source.variables = count_variables(files->reader[0]);
+    return arrange(files);
 }
 
 void draw_files_close(draw_files *files)
@@ -226,6 +310,7 @@ void draw_files_close(draw_files *files)
     for (int64_t f = 0; files->reader && f < files->count; f++)
         gbs_results_close(files->reader[f]);
     free(files->reader);
+    free(files->place);
     free(files->number);
     *files = (draw_files){0};
 }

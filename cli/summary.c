@@ -172,8 +172,9 @@ static exit_code run(int argc, char **argv, const char **paths)
             "normalised split R-hat; then the trace (sum over variables of (x - mean)^2, whose\n"
             "mean is the sum of the variances), warnings and the worst figures.\n"
             "FILE: .npy [chain, draw, variable], netCDF with a posterior group or of sample\n"
-            "--moments-only, or CmdStan's CSV.  Several files are the chains of one run, one file "
-            "behind the other.",
+            "--moments-only, or CmdStan's CSV.  Several files are the chains of one run, or "
+            "pieces\n"
+            "of a run that was resumed.",
         .example = "  gibbsite make ar1 -n 10 --phi 0.5 -o q.mtx\n"
                    "  gibbsite sample -Q q.mtx --draws 4000 --seed 1 -o draws.nc\n"
                    "  gibbsite summary draws.nc --check",

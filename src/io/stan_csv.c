@@ -19,7 +19,7 @@
 
 /* Settings from the comments; -1 or "" where there are none. */
 typedef struct settings {
-    int64_t num_samples, num_warmup, save_warmup, thin, id, chains;
+    int64_t num_samples, num_warmup, save_warmup, thin, id, chains, first_draw;
     char seed[24], model_hash[24], run_id[24]; /* the last two are this program's alone */
 } settings;
 
@@ -92,7 +92,8 @@ static void read_setting(const char *comment, settings *s)
                  {"save_warmup", &s->save_warmup},
                  {"thin", &s->thin},
                  {"id", &s->id},
-                 {"chains", &s->chains}};
+                 {"chains", &s->chains},
+                 {"first_draw", &s->first_draw}};
     const struct {
         const char *name;
         char *value;
@@ -351,7 +352,8 @@ static int find_attribute(gbs_results_reader *reader, const char *group, const c
     } table[] = {{"num_samples", s->num_samples},
                  {"num_warmup", s->num_warmup},
                  {"thin", s->thin},
-                 {"chains", s->chains}};
+                 {"chains", s->chains},
+                 {"first_draw", s->first_draw}};
     const struct {
         const char *name, *value;
     } words[] = {{"seed", s->seed}, {"model_hash", s->model_hash}, {"run_id", s->run_id}};
@@ -389,7 +391,7 @@ gbs_io_status gbs_stan_csv_results_open(gbs_input *input, gbs_results_reader **o
     *out = &reader->common;
     reader->common = (gbs_results_reader){
         .ops = &ops, .format = GBS_RESULTS_CSV, .path = gbs_results_copy_text(input->path)};
-    reader->said = (settings){-1, -1, -1, -1, -1, -1, "", "", ""};
+    reader->said = (settings){-1, -1, -1, -1, -1, -1, -1, "", "", ""};
     if (!reader->common.path)
         return gbs_io_fail_memory(error, input->path, (int64_t)strlen(input->path), 1);
     lines l = {.input = input, .error = error};

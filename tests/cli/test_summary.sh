@@ -300,4 +300,37 @@ test_several_files() {
     says err "missing.nc: cannot be opened"
 }
 
+# A run in three pieces, each gone on from the one before, has the summary of the whole, whatever the
+# order of the files; a piece that lacks the one before it is not put behind another.
+test_pieces_of_a_run() {
+    ring_draws --draws 100
+    for format in nc csv; do
+        code 0 gibbsite sample -Q q.mtx --seed 1 --draws 30 -o a.$format --checkpoint ck
+        code 0 gibbsite sample -Q q.mtx --resume ck --checkpoint ck --draws 50 -o b.$format
+        code 0 gibbsite sample -Q q.mtx --resume ck --draws 20 -o c.$format
+        code 0 gibbsite sample -Q q.mtx --seed 1 --draws 100 -o whole.$format
+        code 0 gibbsite summary whole*.$format
+        cp out wanted
+        for order in "a b c" "c a b"; do
+            files=
+            for part in $order; do files="$files $(ls $part.$format $part[_.]?.$format 2>/dev/null | sort -u)"; done
+            # shellcheck disable=SC2086
+            code 0 gibbsite summary $files
+            same out wanted
+            [ ! -s err ] || fail "notices: $(cat err)"
+        done
+        # shellcheck disable=SC2046
+        code 0 gibbsite summary $(ls b*.$format c*.$format) --json
+        [ "$(json out draws)" = 70 ] || fail "draws: expected 70, got $(json out draws)"
+        # shellcheck disable=SC2046
+        code 3 gibbsite summary $(ls a*.$format c*.$format)
+        says err "has 20 draws, a"
+        code 0 gibbsite sample -Q q.mtx --seed 1 --draws 20 -o other.$format
+        # shellcheck disable=SC2046
+        code 3 gibbsite summary $(ls other*.$format a*.$format b*.$format)
+        says err "has 20 draws, b" # of which a chain has 80
+    done
+    echo "  30, 50 and 20 draws in netCDF and CSV: the table of 100"
+}
+
 run_tests
