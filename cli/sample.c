@@ -332,6 +332,14 @@ static exit_code perform(sample_run *run)
 }
 
 /* The seed must reach the user somewhere: --quiet hides it only where a file or JSON holds it. */
+static void say_pilot(const sample_run *run)
+{
+    char *text = run->pilot.count > 0 && !run->plan->quiet ? pilot_text(&run->pilot) : NULL;
+    if (text)
+        say("method auto: %s", text);
+    free(text);
+}
+
 static void say_seed(const sample_plan *plan)
 {
     const bool recorded = plan->json || (plan->output && plan->format != GBS_RESULTS_NPY);
@@ -355,6 +363,7 @@ exit_code verb_sample(int argc, char **argv)
         code = run_open(&run, &p);
         if (code == EXIT_FINE) {
             say_seed(&p);
+            say_pilot(&run);
             code = perform(&run);
         }
         run_close(&run);

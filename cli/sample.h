@@ -10,11 +10,14 @@
 
 #include "io/results.h"
 
+/* A method of the program's, beside the library's: the pilot chooses. */
+enum { METHOD_AUTO = 3, METHOD_DEFAULT = 4 }; /* DEFAULT: where there turn out to be no bounds, GIBBS */
+
 /* What the command line says, checked as far as that is possible without the files.  The ints
  * hold the library's enums. */
 typedef struct sample_plan {
     model_files files;
-    int method, dtype, order, isa, backend;
+    int method, dtype, order, isa, backend; /* method: METHOD_AUTO until the pilot has run */
     int64_t chains, warmup, draws, thin;
     int64_t cpu_threads; /* 0: one a processor */
     int64_t device;      /* with backend cuda: which GPU */
@@ -60,7 +63,9 @@ int64_t plan_warmup_draws(const sample_plan *plan);
 
 /* The objects of a run. */
 typedef struct sample_run {
-    const sample_plan *plan;
+    const sample_plan *plan; /* `settled` */
+    sample_plan settled;     /* with the method that the pilot chose */
+    gbs_pilot pilot;         /* what it tried; count is 0 where none ran */
     gbs_context *ctx;
     gbs_model *model;
     gbs_sampler *sampler;
@@ -97,13 +102,18 @@ int64_t checkpoint_distance(const sample_run *run);
 /* Puts the sampler where the plan's checkpoint was written. */
 exit_code checkpoint_restore(sample_run *run);
 
+/* What the pilot tried, in one line, the caller's to free; NULL without memory. */
+char *pilot_text(const gbs_pilot *pilot);
+json_t *pilot_json(const gbs_pilot *pilot);
+
 /* The record of a run: attributes of the file at its start and at its end, and JSON. */
 typedef struct sample_record {
     char *options; /* the explicit options that reproduce the run */
     unsigned char state[GBS_TORCH_CPU_STATE_BYTES];
     size_t state_bytes;              /* 0 for streams without a state */
+    char *pilot;                     /* what the pilot tried, in words; NULL: none ran */
     char model_hash[17], run_id[17]; /* of the model, and of all that the draws depend on */
-    gbs_attribute attributes[24];
+    gbs_attribute attributes[28];
     int64_t attribute_count;
 } sample_record;
 

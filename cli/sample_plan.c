@@ -19,7 +19,7 @@
 /* torch's kernel runs blocks of this many threads. */
 enum { LEAST_THREADS = 256 };
 
-static const char *const methods[] = {"gibbs", "exact", "whitened", NULL};
+static const char *const methods[] = {"gibbs", "exact", "whitened", "auto", NULL};
 static const char *const dtypes[] = {"f32", "f64", NULL};
 static const char *const orders[] = {"forward", "backward", "symmetric", NULL};
 static const char *const backends[] = {"cpu", "cuda", NULL};
@@ -66,6 +66,30 @@ static exit_code check_whitened(const cli_command *command)
     for (size_t k = 0; k < sizeof refused / sizeof *refused; k++)
         if (option_given(command, refused[k]))
             return usage_error(command, "%s has no meaning with --method whitened", refused[k]);
+    return EXIT_FINE;
+}
+
+/* --method auto, and where that is not given: bounds without an option that asks for sweeps. */
+static exit_code settle_method(const cli_command *command, sample_plan *plan)
+{
+    static const char *const of_sweeps[] = {"--order", "--omega", "--overrelax"};
+    const char *given = NULL;
+    const model_files *files = &plan->files;
+    const bool bounded = files->lower || files->upper || files->rows;
+    const bool able =
+        plan->stream_kind == GBS_STREAM_NATIVE && plan->backend == GBS_BACKEND_CPU && !plan->resume;
+    for (size_t k = 0; k < sizeof of_sweeps / sizeof *of_sweeps; k++)
+        if (!given && option_given(command, of_sweeps[k]))
+            given = of_sweeps[k];
+    if (!option_given(command, "--method") && bounded && able && !given)
+        plan->method = METHOD_DEFAULT;
+    if (plan->method != METHOD_AUTO)
+        return EXIT_FINE;
+    if (given)
+        return usage_error(command, "--method auto: %s is part of what the pilot chooses", given);
+    if (!able)
+        return usage_error(command, "--method auto: the pilot may choose whitened sweeps, which "
+                                    "take the native stream and --backend cpu");
     return EXIT_FINE;
 }
 
@@ -279,6 +303,8 @@ static exit_code settle_plan(const cli_command *command, sample_plan *plan, int 
         code = parse_stream(command, plan);
     if (code == EXIT_FINE)
         code = plan_resume(command, plan);
+    if (code == EXIT_FINE)
+        code = settle_method(command, plan);
     if (code == EXIT_FINE && plan->method == GBS_METHOD_EXACT) {
         code = check_exact(command);
         plan->warmup = 0;
@@ -341,7 +367,8 @@ bool plan_parse(int argc, char **argv, sample_plan *p, exit_code *code)
         {"--method", "M",
          "gibbs (default); exact: independent draws, usually the\nbetter tool where it is "
          "possible; "
-         "whitened: sweeps that\nmove all sites at once, within bounds and constraints",
+         "whitened: sweeps that\nmove all sites at once, within bounds and constraints;\n"
+         "auto (default with those): chosen by short runs",
          &p->method, OPTION_CHOICE, .choices = methods},
         {"--chains", "N", "chains (default 4)", &p->chains, OPTION_COUNT, .least = 1,
          .most = MOST_CHAINS},

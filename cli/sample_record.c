@@ -139,12 +139,20 @@ exit_code record_make(sample_record *record, const sample_run *run)
     if (plan->resume)
         add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_INT64("first_draw", 0, plan->first_draw));
     add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("options", 0, record->options));
+    if (run->pilot.count > 0) {
+        record->pilot = pilot_text(&run->pilot);
+        if (!record->pilot)
+            return complain(EXIT_FILE, "no memory for the record of the run");
+        add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("pilot", 0, record->pilot));
+        add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_INT64("pilot_version", 0, GBS_PILOT_VERSION));
+    }
     return EXIT_FINE;
 }
 
 void record_free(sample_record *record)
 {
     free(record->options);
+    free(record->pilot);
     *record = (sample_record){0};
 }
 
@@ -197,6 +205,8 @@ json_t *record_json(const sample_record *record, const sample_run *run)
     }
     if (object && plan->method != GBS_METHOD_EXACT && !plan->resume)
         json_object_set_new(object, "init", json_text(plan->init));
+    if (object && run->pilot.count > 0)
+        json_object_set_new(object, "pilot", pilot_json(&run->pilot));
     if (object && run->inside) {
         json_t *start = json_array();
         for (int64_t i = 0; i < run->dim; i++)

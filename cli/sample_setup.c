@@ -187,6 +187,27 @@ static exit_code load_noise(sample_run *run, gbs_stream_spec *stream)
     return EXIT_FINE;
 }
 
+/* --method auto: the pilot's choice goes where the plan's would be. */
+static exit_code settle_method(sample_run *run)
+{
+    sample_plan *plan = &run->settled;
+    const int without = plan->method == METHOD_AUTO ? GBS_METHOD_WHITENED : GBS_METHOD_GIBBS;
+    if (plan->method != METHOD_AUTO && plan->method != METHOD_DEFAULT)
+        return EXIT_FINE;
+    const gbs_status status =
+        gbs_pilot_run(run->ctx, run->model, (gbs_type)plan->dtype, plan->seed, &run->pilot);
+    if (status == GBS_ERROR_UNAVAILABLE && run->pilot.count == 0)
+        return complain(EXIT_USAGE, "--method auto: %s", gbs_context_message(run->ctx));
+    if (status == GBS_ERROR_ARGUMENT && plan->files.rows)
+        return complain(EXIT_BAD_INPUT, "%s: %s", plan->files.rows, gbs_context_message(run->ctx));
+    if (status != GBS_OK)
+        return complain_status(run->ctx, status);
+    /* without bounds whitened draws are independent too, and take every option that sweeps take */
+    plan->method = run->pilot.count > 0 ? (int)run->pilot.method : without;
+    plan->overrelax = run->pilot.overrelax;
+    return EXIT_FINE;
+}
+
 static exit_code make_sampler(sample_run *run)
 {
     const sample_plan *plan = run->plan;
@@ -229,7 +250,8 @@ static exit_code make_sampler(sample_run *run)
 
 exit_code run_open(sample_run *run, const sample_plan *plan)
 {
-    *run = (sample_run){.plan = plan};
+    *run = (sample_run){.settled = *plan};
+    run->plan = &run->settled;
     gbs_context_options options = gbs_context_options_default();
     options.isa = (gbs_isa)plan->isa;
     options.threads = (int32_t)plan->cpu_threads;
@@ -248,6 +270,8 @@ exit_code run_open(sample_run *run, const sample_plan *plan)
     code = check_float(run);
     if (code == EXIT_FINE)
         code = check_bounds(run);
+    if (code == EXIT_FINE)
+        code = settle_method(run);
     return code == EXIT_FINE ? make_sampler(run) : code;
 }
 

@@ -198,6 +198,14 @@ class Model(Handle):
         self.context.must(lib.gbs_model_interior(self.context.handle, self.handle, address(x)))
         return x
 
+    def pilot(self, dtype, seed):
+        """The method for a model with bounds, by short runs of each."""
+        pilot = _library.Pilot()
+        self.context.must(lib.gbs_pilot_run(self.context.handle, self.handle,
+                                            F32 if dtype == np.float32 else F64, seed,
+                                            c.byref(pilot)))
+        return pilot
+
     def log_density(self, draws):
         """-(x - mu)' Q (x - mu) / 2 of draws [..., D]."""
         lp = np.empty(draws.shape[:-1])

@@ -11,6 +11,7 @@ from ._library import lib
 from ._objects import LOCATION_NAMES, Context, Handle, Model, address, plain, type_of
 
 _METHODS = {"gibbs": 0, "exact": 1, "whitened": 2}
+_METHOD_NAMES = {number: name for name, number in _METHODS.items()}
 _ORDERS = {"forward": 0, "backward": 1, "symmetric": 2}
 _STARTS = {"overdispersed": 0, "zero": 1, "mean": 2}
 _LATER = 4
@@ -23,10 +24,10 @@ _TYPES = {"float32": np.float32, "f32": np.float32, "float64": np.float64, "f64"
 class Draws(np.ndarray):
     """An array [chain, draw, D] that remembers how it was made: `seed`, `attributes`, `kernel`,
     for torch streams `generator_state`, the generator's state at the end, and `start`, the point
-    inside rows that was found where no start was given."""
+    inside rows that was found where no start was given; `pilot`, what method="auto" tried."""
 
     def __array_finalize__(self, other):
-        for name in ("seed", "attributes", "kernel", "generator_state", "start"):
+        for name in ("seed", "attributes", "kernel", "generator_state", "start", "pilot"):
             setattr(self, name, getattr(other, name, None))
 
 
@@ -180,7 +181,15 @@ def _arviz(draws, model, first_chain, first_draw):
     return data
 
 
-def sample(precision, *, mean=None, info=None, offset=None, covariance=False, method="gibbs",
+def _pilot_facts(pilot):
+    """What the pilot tried, the sweeps that each took to forget, and which it chose."""
+    return {"chosen": pilot.chosen, "tried": [
+        {"method": _METHOD_NAMES[it.method], "overrelax": it.overrelax,
+         "sweeps_to_forget": list(it.time), "operations": it.operations}
+        for it in pilot.tried[:pilot.count]]}
+
+
+def sample(precision, *, mean=None, info=None, offset=None, covariance=False, method=None,
            chains=4, warmup=None, draws=1000, thin=None, seed=None, dtype="float64", force=False,
            order="forward", omega=1.0, init="overdispersed", stream="native", noise=None,
            generator_state=None, card=None, first_chain=0, first_sweep=0, isa="auto",
@@ -192,7 +201,11 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
     mean, info, offset   at most one location [D]: mu, Q mu, or the offset that many loops add
     method               "gibbs": `warmup` sweeps (1000), then `draws` states `thin` (1) sweeps
                          apart; "exact": independent draws, one triangular solve each;
-                         "whitened": sweeps that move all sites at once, within rows
+                         "whitened": sweeps that move all sites at once, within bounds and rows;
+                         "auto": short runs choose between "gibbs", plain or over-relaxed, and
+                         "whitened", a function of model, dtype and seed (the result's `pilot`).
+                         None: "auto" with bounds or rows where no other option asks for sweeps of
+                         one kind, else "gibbs"
     chains, seed         chain c of a seed is always the same; seed=None takes one from the
                          system, kept in the result's `seed`
     dtype                "float64", or "float32" for models that it does not bend (else force)
@@ -230,7 +243,7 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
     resumed = None if resume is None else Resumed(resume)
     if resumed:
         its = resumed.settle({
-            "method": (method, "gibbs"), "dtype": (np.dtype(typed).name, "float64"),
+            "method": (method, None), "dtype": (np.dtype(typed).name, "float64"),
             "chains": (chains, 4), "seed": (seed, None), "order": (order, "forward"),
             "omega": (omega, 1.0), "overrelax": (overrelax, 0.0), "stream": (stream, "native"), "first_chain": (first_chain, 0),
             "thin": (thin, None), "card": (card, None), "warmup": (warmup, None),
@@ -241,6 +254,15 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
                                    "stream", "first_chain", "card"))
         typed, thin = _TYPES[its["dtype"]], None if method == "exact" else its["thin"]
         init = init if method == "exact" else None  # the checkpoint has it
+    plain = (order == "forward" and omega == 1.0 and overrelax == 0.0 and stream == "native" and
+             backend == "cpu")
+    bounded = any(bound is not None for bound in (lower, upper, rows))
+    if method == "auto" and not plain:
+        raise ValueError("method: auto chooses among forward sweeps of the native stream on the CPU "
+                         "and their over-relaxation; order, omega, overrelax, stream or backend ask "
+                         "for others")
+    asked = method is not None
+    method = method or ("auto" if bounded and plain else "gibbs")
     if method == "exact" and not (warmup is None and thin is None and order == "forward" and
                                   omega == 1.0 and overrelax == 0.0 and isinstance(init, str) and
                                   init == "overdispersed"):
@@ -252,7 +274,7 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
     thin = _count("thin", 1 if thin is None else thin, 1)
     spec = lib.gbs_sampler_spec_default()
     spec.type = 0 if typed is np.float32 else 1
-    spec.method = _choice("method", method, _METHODS)
+    _choice("method", method, _METHODS | {"auto": 3})
     spec.chains, spec.seed = _count("chains", chains, 1), _seed(seed)
     spec.first_chain = _count("first_chain", first_chain, 0)
     spec.first_sweep = _count("first_sweep", first_sweep, 0)
@@ -264,6 +286,13 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
         if typed is np.float32:
             _check_float(model, force)
         _check_bounds(model, typed)
+        pilot = None
+        if method == "auto":
+            pilot = model.pilot(typed, spec.seed)
+            without = "whitened" if asked else "gibbs"
+            method = _METHOD_NAMES[pilot.method] if pilot.count else without
+            spec.overrelax = overrelax = pilot.overrelax
+        spec.method = _METHODS[method]
         inside = None
         if rows is not None and isinstance(init, str) and init == "overdispersed" and \
                 method != "exact":
@@ -279,6 +308,7 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
             out.kernel = lib.gbs_sampler_kernel(sampler.handle).decode()
         del alive
         out.seed, out.start = spec.seed, inside
+        out.pilot = _pilot_facts(pilot) if pilot and pilot.count else None
         out.attributes = {
             "method": method, "stream": stream,
             "stream_mapping_version": _MAPPING_VERSIONS[stream], "seed": spec.seed,

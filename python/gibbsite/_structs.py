@@ -88,6 +88,20 @@ class Boxes(c.Structure):
     ]
 
 
+class PilotCandidate(c.Structure):
+    _fields_ = [
+        ("method", c.c_int), ("overrelax", c.c_double), ("time", c.c_double * 3),
+        ("slowest", c.c_double), ("operations", c.c_double),
+    ]
+
+
+class Pilot(c.Structure):
+    _fields_ = [
+        ("method", c.c_int), ("overrelax", c.c_double), ("chosen", c.c_int32),
+        ("count", c.c_int32), ("tried", PilotCandidate * 5),
+    ]
+
+
 class CheckpointCounts(c.Structure):
     _fields_ = [("warmup", c.c_int64), ("thin", c.c_int64), ("draws", c.c_int64)]
 

@@ -17,6 +17,7 @@ enum {
     GBS_PURPOSE_START = 1,
     GBS_PURPOSE_TRUNCATED = 2,
     GBS_PURPOSE_CELL = 3, /* position within the rounding cell of a draw between bounds */
+    GBS_PURPOSE_PILOT = 4,
     GBS_PURPOSE_EXACT = 5
 };
 

@@ -3,7 +3,6 @@
  * torch's CPU generator's, is sent ahead of the sweeps in pieces. */
 #include "sampler/on_device_internal.h"
 
-
 /* Draws kept on the device between copies, and noise sent ahead: this much, or one of them. */
 #define KEPT_BYTES ((int64_t)16 << 20)
 #define NOISE_BYTES ((int64_t)64 << 20)

@@ -13,7 +13,7 @@ vector() { # NAME VALUES...
 # AR(1) of 50 sites, phi = 0.5, that stays positive: golden moments.
 test_law() {
     code 0 gibbsite make ar1 -n 50 --phi 0.5 -o q.mtx
-    for options in "" "--dtype f32" "--order symmetric" "--overrelax .8" "--overrelax .8 --dtype f32 --order backward"; do
+    for options in "" "--method gibbs" "--method gibbs --dtype f32" "--method whitened --dtype f32" "--order symmetric" "--overrelax .8" "--overrelax .8 --dtype f32 --order backward"; do
         # shellcheck disable=SC2086
         code 0 gibbsite sample -Q q.mtx --lower 0 --seed 4 --draws 10000 --json $options
         for row in "1 1.0820757710 .5663161176" "25 1.2593602345 .6393301126"; do
@@ -34,7 +34,7 @@ test_same_bits() {
     code 0 gibbsite sample -Q q.mtx --lower 0.25 --seed 1 --draws 50 -o a.npy
     code 0 gibbsite sample -Q q.mtx --lower low.mtx --upper inf --seed 1 --draws 50 -o b.npy --isa scalar --threads 2
     same a.npy b.npy
-    code 0 gibbsite sample -Q q.mtx --lower -inf --seed 1 --draws 50 -o c.npy
+    code 0 gibbsite sample -Q q.mtx --lower -inf --method gibbs --seed 1 --draws 50 -o c.npy
     code 0 gibbsite sample -Q q.mtx --seed 1 --draws 50 -o d.npy
     same c.npy d.npy
     code 0 gibbsite sample -Q q.mtx --overrelax .5 --seed 1 --draws 50 -o e.npy
@@ -47,10 +47,10 @@ test_mixed() {
     code 0 gibbsite make ar1 -n 4 --phi 0.5 -o q.mtx
     vector low.mtx -inf 0 -0.5 1.25
     vector high.mtx inf inf 0.5 1.25
-    code 0 gibbsite sample -Q q.mtx --lower low.mtx --upper high.mtx --seed 1 --draws 200 -o a.npy
+    code 0 gibbsite sample -Q q.mtx --lower low.mtx --upper high.mtx --method gibbs --seed 1 --draws 200 -o a.npy
     [ "$(words a.npy | awk 'NR % 4 == 0' | sort -u)" = 3ff4000000000000 ] || fail "x[3] is not held at 1.25"
     words a.npy | awk 'NR % 4 == 2 && /^[89abcdef]/ { exit 1 }' || fail "a negative x[1]"
-    code 0 gibbsite sample -Q q.mtx --lower low.mtx --upper high.mtx --seed 1 --draws 200 --json
+    code 0 gibbsite sample -Q q.mtx --lower low.mtx --upper high.mtx --method gibbs --seed 1 --draws 200 --json
     says out '"options": "--method gibbs -Q q.mtx --lower low.mtx --upper high.mtx'
     says_not out "--overrelax"
 }
@@ -74,7 +74,7 @@ test_refused() {
     says err "warning: --upper -1e9: the bounds of 3 sites, the first of them 0, are so far out"
     code 3 gibbsite sample -Q q.mtx --lower two.mtx
     says err "two.mtx: has shape (2, 1), a vector of 3 is needed"
-    code 3 gibbsite sample -Q q.mtx --upper 1 --init start.mtx
+    code 3 gibbsite sample -Q q.mtx --upper 1 --method gibbs --init start.mtx
     says err "start.mtx: initial: chain 0, site 2 is 1.5, above its upper bound 1"
     code 2 gibbsite sample -Q q.mtx --lower 0 --omega 1.2
     says err "--omega cannot keep bounds, and --lower is given; --overrelax can"
@@ -107,6 +107,34 @@ test_warnings() {
     says err "2 sites, the first of them 0, have no number of f32 between their bounds and are held"
     code 0 gibbsite sample -Q q.mtx --lower 10 --dtype f32 --seed 1 --draws 10
     says_not err "warning"
+}
+
+# The pilot chooses where bounds are given and nothing asks for sweeps; its explicit options reproduce the run.
+test_auto() {
+    code 0 gibbsite make ar1 -n 20 --phi 0.95 -o slow.mtx
+    printf '%%%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 1\n2 2 1\n3 3 1\n' >apart.mtx
+    code 0 gibbsite sample -Q slow.mtx --lower 0 --seed 4 --draws 50 -o a.nc
+    says err "method auto: whitened; sweeps to forget, the slowest of three figures: gibbs "
+    code 0 gibbsite sample -Q slow.mtx --lower 0 --method auto --seed 4 --draws 50 --json
+    says out '"options": "--method whitened -Q slow.mtx --lower 0 '
+    says out '"pilot": {'
+    code 0 gibbsite sample -Q slow.mtx --lower 0 --seed 4 --draws 50 -o a.npy --isa scalar
+    code 0 gibbsite sample -Q slow.mtx --lower 0 --method whitened --seed 4 --draws 50 -o b.npy
+    same a.npy b.npy
+    code 0 gibbsite sample -Q apart.mtx --lower -1 --upper 1 --seed 4 --draws 50 --json
+    says out '"options": "--method gibbs -Q apart.mtx'
+    says_not out "--overrelax"
+    for order in "--order backward" "--overrelax .5" "--stream torch-cpu"; do
+        # shellcheck disable=SC2086
+        code 2 gibbsite sample -Q slow.mtx --lower 0 --method auto $order
+        says err "--method auto"
+    done
+    code 0 gibbsite sample -Q slow.mtx --lower 0 --order backward --seed 4 --draws 50 --json
+    says out '"options": "--method gibbs'
+    says_not out '"pilot"'
+    code 0 gibbsite sample -Q slow.mtx --method auto --seed 4 --draws 50 --json # no bounds: independent draws
+    says out '"options": "--method whitened'
+    says_not out '"pilot"'
 }
 
 test_info() {

@@ -496,7 +496,7 @@ def test_bounds():
     (dict(lower=[0, 0, 0]), "lower: shape"), (dict(upper=[[1, 1]]), "upper: shape"),
     (dict(lower=0, omega=1.2), "omega"), (dict(lower=0, method="exact"), "exact draws know no bounds"),
     (dict(lower=0, stream="torch-cpu"), "normals"), (dict(overrelax=1.0), "overrelax: 1 is not in"),
-    (dict(upper=1, init=[0, 2]), "initial: chain 0, site 1 is 2, above its upper bound 1"),
+    (dict(upper=1, init=[0, 2], method="gibbs"), "initial: chain 0, site 1 is 2, above its upper bound 1"),
     (dict(lower=0, method="whitened", overrelax=0.5), "whitened sweeps take no"),
     (dict(lower=0, stream="given", noise=np.zeros((2000, 2, 4))), "words: NULL"),
     (dict(overrelax=0.5, stream="given", noise=np.zeros((2000, 2, 4))), "the given stream has no numbers"),
@@ -539,3 +539,27 @@ def test_bounds_in_checkpoints(tmp_path):
         gibbsite.sample(Q, lower=0, overrelax=0.5, resume=path)
     with pytest.raises(ValueError, match="its set of bounds is another one"):
         gibbsite.sample(Q, lower=0.1, resume=path)
+
+
+# ---- the pilot ----
+
+def test_auto_chooses_and_says_so():
+    """A slow walk above 0: whitened; independent sites: plain sweeps; the explicit call is the same."""
+    walk = 2.005 * np.eye(40) - np.eye(40, k=1) - np.eye(40, k=-1)
+    x = gibbsite.sample(walk, lower=0, seed=5, draws=20)
+    assert x.attributes["method"] == "whitened" and (x >= 0).all()
+    tried = x.pilot["tried"]
+    assert tried[x.pilot["chosen"]]["method"] == "whitened"
+    assert max(tried[x.pilot["chosen"]]["sweeps_to_forget"]) < 3 < 20 < max(tried[0]["sweeps_to_forget"])
+    same = gibbsite.sample(walk, lower=0, seed=5, draws=20, method="whitened")
+    assert (x == same).all() and same.pilot is None
+    y = gibbsite.sample(np.eye(5), lower=-1, upper=1, seed=5, draws=20, method="auto")
+    assert y.attributes["method"] == "gibbs" and "overrelax" not in y.attributes
+    assert gibbsite.sample(walk, lower=0, order="backward", draws=5, seed=1).attributes["method"] == "gibbs"
+    assert gibbsite.sample(walk, draws=5, seed=1).attributes["method"] == "gibbs"
+    free = gibbsite.sample(walk, draws=5, seed=1, method="auto")
+    assert free.attributes["method"] == "whitened" and free.pilot is None
+    with pytest.raises(ValueError, match="method: auto chooses"):
+        gibbsite.sample(walk, lower=0, method="auto", overrelax=0.5)
+    with pytest.raises(ValueError, match="method: 'best'"):
+        gibbsite.sample(walk, method="best")

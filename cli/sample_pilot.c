@@ -1,0 +1,55 @@
+/* What the pilot of --method auto tried and chose: in words, and in JSON. */
+#define _POSIX_C_SOURCE 200809L
+#include "sample.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* As the options that ask for it. */
+static void put_candidate(FILE *to, const gbs_pilot_candidate *candidate)
+{
+    char number[32];
+    fputs(candidate->method == GBS_METHOD_WHITENED ? "whitened" : "gibbs", to);
+    if (candidate->overrelax > 0)
+        fprintf(to, " --overrelax %s", shortest(candidate->overrelax, number));
+}
+
+char *pilot_text(const gbs_pilot *pilot)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *to = open_memstream(&text, &length);
+    if (!to)
+        return NULL;
+    put_candidate(to, &pilot->tried[pilot->chosen]);
+    fputs("; sweeps to forget, the slowest of three figures:", to);
+    for (int32_t k = 0; k < pilot->count; k++) {
+        fputs(k ? ", " : " ", to);
+        put_candidate(to, &pilot->tried[k]);
+        fprintf(to, " %.3g", pilot->tried[k].slowest);
+    }
+    const bool failed = ferror(to);
+    if (fclose(to) || failed) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+json_t *pilot_json(const gbs_pilot *pilot)
+{
+    json_t *tried = json_array();
+    for (int32_t k = 0; k < pilot->count; k++) {
+        const gbs_pilot_candidate *candidate = &pilot->tried[k];
+        json_t *times = json_array(); /* of the mean of the sites, the middle site, the energy */
+        for (int f = 0; f < 3; f++)
+            json_array_append_new(times, json_number(candidate->time[f]));
+        json_array_append_new(
+            tried, json_pack("{s:s, s:o, s:o, s:o}", "method",
+                             candidate->method == GBS_METHOD_WHITENED ? "whitened" : "gibbs",
+                             "overrelax", json_number(candidate->overrelax), "sweeps_to_forget",
+                             times, "operations", json_number(candidate->operations)));
+    }
+    return json_pack("{s:i, s:i, s:o}", "version", GBS_PILOT_VERSION, "chosen", (int)pilot->chosen,
+                     "tried", tried);
+}
