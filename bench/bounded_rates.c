@@ -1,7 +1,8 @@
 /* Sweeps between bounds on one core, for bench/compare_bounded.py: a line
  * `model,name,D,updates a second,sweeps for an independent draw of the mean,mean,outside` for each
- * model, number of sites, type and over-relaxation.  Rates are the median of 7 runs of many chains;
- * autocorrelation times come from 64 chains of 2,000 draws of the mean over all sites. */
+ * model, number of sites, type and way: plain, over-relaxed, whitened.  Rates are the median of 7
+ * runs of many chains; autocorrelation times come from 64 chains of 2,000 draws of the mean over
+ * all sites. */
 #define _POSIX_C_SOURCE 200809L
 #include "gibbsite/gibbsite.h"
 
@@ -139,20 +140,22 @@ static void run(gbs_context *ctx, const char *name, int64_t dim, double *q, doub
     m.upper = upper;
     must(ctx, gbs_model_create(ctx, &m, &model));
     for (int type = GBS_F32; type <= GBS_F64; ++type)
-        for (int r = 0; r < 2; ++r) {
+        for (int way = 0; way < 3; ++way) {
+            static const char *const names[] = {"", " r=.8", " whitened"};
             watch w = {(gbs_type)type, dim, low, high, NULL, 0};
             double mean = NAN, tau = NAN;
             gbs_sampler_spec spec = gbs_sampler_spec_default();
             spec.type = (gbs_type)type;
             spec.seed = 1;
-            spec.overrelax = r ? 0.8 : 0;
+            spec.overrelax = way == 1 ? 0.8 : 0;
+            spec.method = way == 2 ? GBS_METHOD_WHITENED : GBS_METHOD_GIBBS;
             w.means = malloc(WATCHED * DRAWS * sizeof *w.means);
             const double updates = rate(ctx, model, &spec);
             if (watched)
                 tau = mix(ctx, model, &spec, &w, &mean);
             printf("%s,gibbsite %s%s,%lld,%.0f,%.3g,%.9g,%lld\n", name,
-                   type == GBS_F32 ? "float" : "double", r ? " r=.8" : "", (long long)dim, updates,
-                   tau, mean, (long long)w.outside);
+                   type == GBS_F32 ? "float" : "double", names[way], (long long)dim, updates, tau,
+                   mean, (long long)w.outside);
             free(w.means);
         }
     gbs_model_release(model);

@@ -29,7 +29,8 @@ def main():
         print("no tmvtnorm on this machine")
     theirs = {(row[0], row[2]): row[3] for row in found if row[1] == "tmvtnorm"}
     plain = {(row[0], row[2]): row[4] for row in found if row[1] == "gibbsite double"}
-    names = ["gibbsite float", "gibbsite double", "gibbsite float r=.8", "gibbsite double r=.8", "tmvtnorm"]
+    names = ["gibbsite float", "gibbsite double", "gibbsite float r=.8", "gibbsite double r=.8",
+             "gibbsite float whitened", "gibbsite double whitened", "tmvtnorm"]
     rates = {row[:3]: row[3:5] for row in found if not row[0].startswith("tail")}
     cells = sorted({(model, dim) for model, _, dim in rates}, key=lambda cell: (cell[0], cell[1]))
     print("million site updates a second (times tmvtnorm's)\n| model | D | " + " | ".join(names) + " |\n|---" +
@@ -55,7 +56,7 @@ def main():
         print(f"| {model} | {dim} | " + " | ".join(line) + " |")
     print("\ntails of N(0, 1), 1 site: mean, draws outside or not finite")
     for model, name, _, _, _, mean, outside in found:
-        if model in EXACT and not name.endswith("r=.8"):
+        if model in EXACT and not name.endswith(("r=.8", "whitened")):
             print(f"  {model}, {name}: mean {mean:.8g} (exact {EXACT[model]}), {outside} outside")
 
 

@@ -27,18 +27,23 @@ static void BODY(rows_begin)(const gbs_constrained_job *job)
     }
 }
 
-/* `bound` is a pair of bounds; how far to the one that a step down (up, for a negative inverse)
- * meets first, and to the other. */
-ALWAYS_INLINE void BODY(narrow)(V low[VECTORS], V up[VECTORS], const T *bound, T inverse,
+/* How far `value` may go until it meets its bounds, one finite or both, one of which a step down
+ * meets and the other a step up. */
+ALWAYS_INLINE void BODY(narrow)(V low[VECTORS], V up[VECTORS], const T bound[2], T inverse,
                                 const V value[VECTORS])
 {
-    const int swapped = inverse < 0;
-    const V below = V_(set1)(bound[swapped]), above = V_(set1)(bound[1 - swapped]);
     const V by = V_(set1)(inverse);
-    EACH
+    UNROLL for (int k = 0; k < 2; ++k)
     {
-        low[u] = V_(max)(V_(mul)(V_(sub)(below, value[u]), by), low[u]);
-        up[u] = V_(min)(V_(mul)(V_(sub)(above, value[u]), by), up[u]);
+        V way[VECTORS];
+        if (bound[k] == (k == 0 ? (T)-INFINITY : (T)INFINITY))
+            continue;
+        EACH way[u] = V_(mul)(V_(sub)(V_(set1)(bound[k]), value[u]), by);
+        if ((inverse < 0) == (k == 0)) {
+            EACH up[u] = V_(min)(way[u], up[u]);
+        } else {
+            EACH low[u] = V_(max)(way[u], low[u]);
+        }
     }
 }
 
