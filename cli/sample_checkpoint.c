@@ -65,7 +65,7 @@ exit_code checkpoint_if_due(sample_run *run)
         return EXIT_FINE;
     const int64_t every = run->plan->every;
     const bool due = every ? gbs_sampler_next_sweep(run->sampler) % every == 0
-                           : now() - run->checkpoint_time > SECONDS_APART;
+                           : now() - run->checkpoint_time > (double)SECONDS_APART;
     return due ? checkpoint_write(run) : EXIT_FINE;
 }
 

@@ -115,7 +115,7 @@ static void draw_coefficients(gbs_context *ctx, int64_t t)
 static double log_likelihood(double r, double squares, double sums)
 {
     const double own = 1 / (1 - r), shared = own * r / (1 + 3 * r);
-    return -0.5 * (N * (3 * log(1 - r) + log(1 + 3 * r)) + own * squares - shared * sums);
+    return -0.5 * ((double)N * (3 * log(1 - r) + log(1 + 3 * r)) + own * squares - shared * sums);
 }
 
 static void draw_correlation(gbs_context *ctx, int64_t t)

@@ -39,7 +39,7 @@ static double covariance_at(const double *y, int64_t n, int64_t lag)
             sum += y[c * n + t] * y[c * n + t + lag];
         all += sum / (double)n;
     }
-    return all / GBS_PILOT_CHAINS;
+    return all / (double)GBS_PILOT_CHAINS;
 }
 
 /* Centres each chain; the variance of the chains' means. */
@@ -56,7 +56,7 @@ static double centre(double *y, int64_t n)
         all += means[c];
     }
     for (int64_t c = 0; c < GBS_PILOT_CHAINS; ++c) {
-        const double d = means[c] - all / GBS_PILOT_CHAINS;
+        const double d = means[c] - all / (double)GBS_PILOT_CHAINS;
         between += d * d;
     }
     return between / (GBS_PILOT_CHAINS - 1);

@@ -480,7 +480,7 @@ static void test_mixing(void **state)
     must(ctx, gbs_sampler_sample(sampler, draws, 1, &sink));
     for (int64_t k = 0; k < CHAINS * draws; ++k)
         for (int i = 0; i < DIM; ++i)
-            means[k] += (double)x[k * DIM + i] / DIM;
+            means[k] += (double)x[k * DIM + i] / (double)DIM;
     const gbs_draws of = {means, CHAINS, draws, draws, 1};
     void *const workspace = malloc(gbs_diag_workspace(CHAINS, draws));
     const double n = (double)(CHAINS * draws), time = n / gbs_diag_ess_mean(&of, workspace);

@@ -578,7 +578,7 @@ static int take_functions(void *user, int64_t draw, const void *state)
         double sum = 0;
         for (int64_t i = 0; i < MIX_SITES; ++i)
             sum += x[c * MIX_SITES + i];
-        const double value[3] = {sum / MIX_SITES, x[c * MIX_SITES + MIX_SITES / 2],
+        const double value[3] = {sum / (double)MIX_SITES, x[c * MIX_SITES + MIX_SITES / 2],
                                  -2 * density[c]};
         for (int64_t f = 0; f < 3; ++f)
             m->values[(f * MIX_CHAINS + c) * MIX_DRAWS + draw] = value[f];

@@ -474,8 +474,8 @@ static void test_fixed_and_small(void **state)
         for (int k = 0; k < DRAWS; ++k) {
             assert_true(x[k][0] == 1 && x[k][1] + x[k][2] >= -8 * DBL_EPSILON);
             for (int i = 0; i < 3; ++i) {
-                sum[i] += x[k][i] / DRAWS;
-                square[i] += x[k][i] * x[k][i] / DRAWS;
+                sum[i] += x[k][i] / (double)DRAWS;
+                square[i] += x[k][i] * x[k][i] / (double)DRAWS;
             }
         }
         printf("checked: %s: x0 = 1, variances %.3g and %.3g, at least 0.05\n",

@@ -297,8 +297,8 @@ static void test_means_are_not_recycled(void **state)
             for (int i = 0; i < DRAWS; ++i) {
                 const double x = out[i * D + j];
                 assert_true(x >= (c == 0 ? lo : c20_lo[j]) && x <= (c == 0 ? hi : c20_hi[j]));
-                mean += x / DRAWS;
-                square += (x - c20[j]) * (x - c20[j]) / DRAWS;
+                mean += x / (double)DRAWS;
+                square += (x - c20[j]) * (x - c20[j]) / (double)DRAWS;
             }
             const double expected = c == 0 ? c14_mean[j] : c20[j];
             const double bound = 5 * (c == 0 ? 0.1 : 0.5396) / sqrt((double)DRAWS);
