@@ -124,8 +124,16 @@ test_no_room() {
     for case in "x.npy 3.84e+03" "x.nc 3.9e+03" "x.csv 9.76e+03"; do
         # shellcheck disable=SC2086
         set -- $case
-        code 5 timeout --preserve-status -s INT 1 "$program" sample -Q q.mtx --seed 1 --chains 8 --warmup 0 \
-            --draws 1000000000 --quiet -o $1
+        "$program" sample -Q q.mtx --seed 1 --chains 8 --warmup 0 --draws 1000000000 --quiet -o $1 >out 2>err &
+        tries=0
+        while ! grep -q warning err && [ $tries -lt 600 ] && kill -0 $!; do
+            sleep 0.1
+            tries=$((tries + 1))
+        done
+        kill -s TERM $!
+        status=0
+        wait $! || status=$?
+        [ $status = 5 ] || fail "expected exit code 5, got $status: $(cat err)"
         says err "warning: $1: about $2 GB will be written, but its file system has"
         code 0 gibbsite sample -Q q.mtx --seed 1 --draws 10 -o $1
         says_not err warning
