@@ -218,7 +218,7 @@ static void run_cone(gbs_context *ctx, const double *q, int64_t n, const double 
                           .dim = n,
                           .functions = 2,
                           .measure = measure_radius};
-            run_chains(&run, method, x, 1000, 50);
+            run_chains(&run, method, x, 300, 30);
             score(&run, 0, (double)n, radius);
             score(&run, 1, 1, spread);
             end_run(&run);
