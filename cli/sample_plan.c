@@ -81,7 +81,9 @@ static exit_code settle_method(const cli_command *command, sample_plan *plan)
     for (size_t k = 0; k < sizeof of_sweeps / sizeof *of_sweeps; k++)
         if (!given && option_given(command, of_sweeps[k]))
             given = of_sweeps[k];
-    if (!option_given(command, "--method") && bounded && able && !given)
+    /* the pilot would look for a start of its own within rows, and there may be no solver for it */
+    const bool started = files->rows && plan->start == GBS_START_GIVEN;
+    if (!option_given(command, "--method") && bounded && able && !given && !started)
         plan->method = METHOD_DEFAULT;
     if (plan->method != METHOD_AUTO)
         return EXIT_FINE;

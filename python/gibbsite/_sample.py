@@ -262,7 +262,8 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
                          "and their over-relaxation; order, omega, overrelax, stream or backend ask "
                          "for others")
     asked = method is not None
-    method = method or ("auto" if bounded and plain else "gibbs")
+    own_start = rows is not None and not (isinstance(init, str) and init == "overdispersed")
+    method = method or ("auto" if bounded and plain and not own_start else "gibbs")
     if method == "exact" and not (warmup is None and thin is None and order == "forward" and
                                   omega == 1.0 and overrelax == 0.0 and isinstance(init, str) and
                                   init == "overdispersed"):

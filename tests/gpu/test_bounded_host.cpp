@@ -138,6 +138,9 @@ host_model<T> host_model_of(const bounded_case &of, const bounded_arrays<T> &a)
         h.upper.push_back((T)a.upper[(size_t)i]);
         h.bounded.push_back(bounded);
     }
+    for (std::vector<T> *const v : {&h.scale, &h.centre, &h.lower, &h.upper})
+        v->resize((size_t)rows);
+    h.bounded.resize((size_t)rows);
     return h;
 }
 
@@ -157,9 +160,9 @@ template <typename T> void run_kernel(const bounded_case &of, bounded_arrays<T> 
     for (size_t k = 0; of.given && k < given.size(); ++k)
         if (h.bounded[k / (size_t)of.chains % (size_t)of.dim])
             memcpy(&given[k], &a->words[k], sizeof(T));
-    a->out = a->x;
     bounded_args<T> &args = host_args<T>;
     memset(&args, 0, sizeof args);
+    args.groups = args.models = 1;
     args.dim = of.dim;
     args.chains = of.chains;
     args.columns = h.columns.data();
@@ -176,7 +179,10 @@ template <typename T> void run_kernel(const bounded_case &of, bounded_arrays<T> 
         args.key[round][1] = round * 0xBB67AE85u;
     }
     args.given = of.given ? given.data() : NULL;
-    args.state = a->out.data();
+    args.x = a->x.data();
+    args.out = a->out.data();
+    args.x_stride[1] = args.out_stride[1] = of.dim;
+    args.x_stride[2] = args.out_stride[2] = 1;
     args.workspace = of.in_shared ? NULL : workspace.data();
     args.sweeps = of.sweeps;
     args.passes = (int32_t)passes;
@@ -212,6 +218,164 @@ template <typename T> void compare(const bounded_case &of)
         (long long)got.out.size(), (long long)wrong_kept);
 }
 
+/* ---- one-call sweeps: the model made by a kernel too, several groups ---- */
+
+struct call_case {
+    int64_t groups, dim, chains;
+    gbs_order order;
+    gbs_location location;
+    double overrelax;
+    bool one_model;
+};
+
+double call_omega; /* of sites without bounds */
+template <typename T> gbs_sweep_args call_args;
+template <typename T> std::vector<T> call_lower;
+template <typename T> std::vector<T> call_upper;
+
+template <typename T> void prepare_body(void)
+{
+    gbs_sweep_args relaxed = call_args<T>;
+    relaxed.omega = call_omega;
+    relaxed.relaxed = relaxed.omega != 1.0;
+    const int64_t stride = host_args<T>.models > 1 ? host_args<T>.dim : 0;
+    prepare_bounded<T>(call_args<T>, relaxed, call_lower<T>.data(), call_upper<T>.data(), stride,
+                       host_args<T>);
+}
+
+template <typename T> void compare_call(const call_case &of)
+{
+    static uint64_t order = 9;
+    const int64_t dim = of.dim, rows = whole_groups(dim), models = of.one_model ? 1 : of.groups,
+                  count = of.groups * of.chains * dim;
+    std::vector<T> q, location = random_values<T>(models * dim, 3.0, 5),
+                      x = random_values<T>(count, 4.0, 7), expected((size_t)count),
+                      out((size_t)count), workspace((size_t)count);
+    call_lower<T>.assign((size_t)(models * dim), T(0));
+    call_upper<T> = call_lower<T>;
+    for (int64_t g = 0; g < models; ++g) {
+        const std::vector<T> one = random_precision<T>(dim);
+        q.insert(q.end(), one.begin(), one.end());
+        for (int64_t i = 0; i < dim; ++i) {
+            double low, high;
+            bounds_of(i + g, &low, &high);
+            call_lower<T>[(size_t)(g * dim + i)] = (T)low;
+            call_upper<T>[(size_t)(g * dim + i)] = (T)high;
+        }
+        q[(size_t)(g * dim * dim)] += (T)g; /* no two models are the same */
+    }
+    for (int64_t k = 0; k < count; ++k) {
+        const size_t i = (size_t)((models > 1 ? k / (of.chains * dim) * dim : 0) + k % dim);
+        x[(size_t)k] = std::max(call_lower<T>[i], std::min(call_upper<T>[i], x[(size_t)k]));
+    }
+
+    gbs_context *ctx = NULL;
+    gbs_sweep_spec spec = gbs_sweep_spec_default();
+    spec.type = type_of<T>();
+    spec.groups = of.groups;
+    spec.chains = of.chains;
+    spec.dim = dim;
+    spec.precision = q.data();
+    spec.precision_row_stride = dim;
+    spec.precision_group_stride = models > 1 ? dim * dim : 0;
+    spec.location_kind = of.location;
+    spec.location = location.data();
+    spec.location_group_stride = models > 1 ? dim : 0;
+    spec.x = x.data();
+    spec.out = expected.data();
+    for (int64_t *const stride : {spec.x_stride, spec.out_stride}) {
+        stride[0] = of.chains * dim;
+        stride[1] = dim;
+        stride[2] = 1;
+    }
+    spec.sweeps = 3;
+    spec.order = of.order;
+    spec.lower = call_lower<T>.data();
+    spec.upper = call_upper<T>.data();
+    spec.bounds_group_stride = models > 1 ? dim : 0;
+    spec.overrelax = of.overrelax;
+    spec.seed = 20261129;
+    if (gbs_context_create(NULL, &ctx) != GBS_OK || gbs_sweep(ctx, &spec) != GBS_OK)
+        stop(ctx);
+    gbs_context_destroy(ctx);
+
+    const size_t vector = (size_t)(models * rows);
+    std::vector<T> columns((size_t)dim * vector), scale(vector), centre(vector), low(vector),
+        high(vector);
+    std::vector<uint8_t> bounded(vector);
+    bounded_args<T> &a = host_args<T>;
+    memset(&a, 0, sizeof a);
+    a.groups = of.groups;
+    a.models = models;
+    a.chains = of.chains;
+    a.dim = dim;
+    a.columns = columns.data();
+    a.scale = scale.data();
+    a.centre = centre.data();
+    a.lower = low.data();
+    a.upper = high.data();
+    a.bounded = bounded.data();
+    a.relaxed = a.overrelaxed = of.overrelax > 0;
+    a.overrelax = (T)of.overrelax;
+    a.beside = (T)sqrt((1.0 - of.overrelax) * (1.0 + of.overrelax));
+    for (uint32_t round = 0; round < 10; ++round) {
+        a.key[round][0] = 20261129u + round * 0x9E3779B9u;
+        a.key[round][1] = round * 0xBB67AE85u;
+    }
+    a.x = x.data();
+    a.out = out.data();
+    memcpy(a.x_stride, spec.x_stride, sizeof a.x_stride);
+    memcpy(a.out_stride, spec.out_stride, sizeof a.out_stride);
+    a.workspace = workspace.data();
+    a.sweeps = 3;
+    a.passes = of.order == GBS_ORDER_SYMMETRIC ? 2 : 1;
+    a.first_direction = of.order == GBS_ORDER_BACKWARD ? -1 : 1;
+    gbs_sweep_args &raw = call_args<T>;
+    memset(&raw, 0, sizeof raw);
+    raw.groups = of.groups;
+    raw.dim = dim;
+    raw.precision = q.data();
+    raw.precision_row_stride = dim;
+    raw.precision_group_stride = spec.precision_group_stride;
+    raw.location = location.data();
+    raw.location_group_stride = spec.location_group_stride;
+    raw.location_kind = of.location;
+    raw.omega = 1.0;
+    call_omega = 1.0 + of.overrelax;
+    blockDim.x = BOUNDED_THREADS;
+    on_host::body = prepare_body<T>;
+    for (int64_t g = 0; g < models; ++g) {
+        blockIdx.x = (unsigned)g;
+        on_host::run_block(BOUNDED_THREADS, &order);
+    }
+    on_host::body = bounded_body<T, false>;
+    for (int64_t b = 0; b < of.groups * ((of.chains + BOUNDED_THREADS - 1) / BOUNDED_THREADS);
+         ++b) {
+        blockIdx.x = (unsigned)b;
+        on_host::run_block(BOUNDED_THREADS, &order);
+    }
+    const int64_t wrong = differing(expected, out);
+    ++(wrong == 0 ? passed : failed);
+    if (wrong > 0)
+        printf(
+            "FAIL call %s G=%lld D=%lld B=%lld order=%d location=%d overrelax=%g%s: %lld of %lld "
+            "differ\n",
+            sizeof(T) == 4 ? "float" : "double", (long long)of.groups, (long long)dim,
+            (long long)of.chains, (int)of.order, (int)of.location, of.overrelax,
+            of.one_model ? " one model" : "", (long long)wrong, (long long)count);
+}
+
+template <typename T> void compare_calls(void)
+{
+    static const int64_t dims[] = {1, 7, 8, 13};
+    int turn = 0;
+    for (const int64_t dim : dims)
+        for (int order = GBS_ORDER_FORWARD; order <= GBS_ORDER_SYMMETRIC; ++order)
+            for (int way = 0; way < 4; ++way, ++turn)
+                compare_call<T>({1 + turn % 3, dim, way == 0 ? 129 : 5, (gbs_order)order,
+                                 (gbs_location)((turn + way) % 4), way % 2 ? 0.8 : 0.0, way > 1});
+}
+
 template <typename T> void compare_all(void)
 {
     static const int64_t dims[] = {1, 3, 7, 8, 9, 16, 21};
@@ -231,6 +395,8 @@ int main(void)
 {
     compare_all<float>();
     compare_all<double>();
+    compare_calls<float>();
+    compare_calls<double>();
     printf("a kernel's draws between bounds on the host, bit for bit against the CPU's sampler\n");
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;

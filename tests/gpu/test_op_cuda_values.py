@@ -3,9 +3,10 @@
 
     tools/gpu_package.sh build/cuda python3 tests/gpu/test_op_cuda_values.py        or pytest
 """
+import math
 import sys
 
-from op_cuda import CUDA, FORMS, cuda_state, main, model, start  # first: it sets the path
+from op_cuda import CUDA, FORMS, captured, cuda_state, main, model, raises, start  # first: it sets the path
 
 import torch
 
@@ -214,6 +215,58 @@ def test_layouts():
         for q in (wide[:, 2:12], precision.t().contiguous().t()):
             torch.manual_seed(42)
             assert_same("precision", expected, gibbs_sweep(x, q, location, **options))
+
+
+def bounded_model(dim, dtype, groups):
+    precision, location = model(dim, dtype, groups=groups)
+    lower = torch.linspace(-1, 0.4, dim, dtype=dtype, device=CUDA)
+    upper = lower + 0.5
+    lower[::3], upper[1::4] = -math.inf, math.inf
+    return precision, location, lower, upper
+
+
+def test_bounds_have_the_cpus_bits():
+    for dtype in TYPES:
+        for dim in (1, 5, 32, 70, 150):
+            for groups, chains in ((None, 300), (3, 130)):
+                precision, location, lower, upper = bounded_model(dim, dtype, groups)
+                x = torch.clamp(start(chains, dim, dtype=dtype, groups=groups), lower, upper)
+                for form, overrelax in (("offset", 0.0), ("mean", 0.8), ("info", 0.0)):
+                    options = dict(form=form, sweeps=3, keep=1, stream="native", seed=7, first_chain=2**33,
+                                   first_sweep=5, overrelax=overrelax)
+                    got, kept = gibbs_sweep(x, precision, location, lower=lower, upper=upper, **options)
+                    expected, states = gibbs_sweep(x.cpu(), precision.cpu(), location.cpu(), lower=lower.cpu(),
+                                                   upper=upper.cpu(), **options)
+                    what = f"{dtype} D={dim} G={groups} {form} r={overrelax}"
+                    assert torch.equal(got.cpu(), expected), what
+                    assert torch.equal(kept.cpu(), states), what
+                    wide = torch.zeros(*x.shape[:-1], 2 * dim, dtype=dtype, device=CUDA)[..., ::2]
+                    gibbs_sweep(x, precision, location, lower=lower, upper=upper, out=wide, **options)
+                    assert torch.equal(wide, got), what
+
+
+def test_bounds_seeds_graphs_and_refusals():
+    precision, location, lower, upper = bounded_model(8, torch.float32, None)
+    x = torch.clamp(start(50, 8, dtype=torch.float32), lower, upper)
+    bounds = dict(lower=lower, upper=upper, stream="native")
+    torch.manual_seed(3)
+    first, second = (gibbs_sweep(x, precision, location, **bounds) for _ in range(2))
+    torch.manual_seed(3)
+    assert torch.equal(first, gibbs_sweep(x, precision, location, **bounds))
+    assert not torch.equal(first, second)
+    graph, y = captured(x, lambda y: gibbs_sweep(y, precision, location, seed=1, out=y, **bounds))
+    graph.replay()
+    z = x
+    for _ in range(10):
+        z = gibbs_sweep(z, precision, location, seed=1, **bounds)
+    assert torch.equal(y, z)
+    crossed = gibbs_sweep(x, precision, location, lower=upper.new_full((8,), 1.0),
+                          upper=torch.where(torch.arange(8, device=CUDA) == 2, 0.0, 2.0), stream="native",
+                          seed=1)
+    assert crossed[:, 2].isnan().all()
+    raises(ValueError, "omega", lambda: gibbs_sweep(x, precision, location, omega=1.2, **bounds))
+    raises(ValueError, "overrelax: 1 is not in", lambda: gibbs_sweep(x, precision, location, overrelax=1.0, **bounds))
+    raises(ValueError, "lower is on cpu", lambda: gibbs_sweep(x, precision, location, lower=lower.cpu(), stream="native"))
 
 
 def test_bad_diagonal_makes_that_column_nan():

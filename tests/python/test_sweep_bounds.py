@@ -1,4 +1,4 @@
-"""gibbs_sweep between bounds on CPU tensors."""
+"""gibbs_sweep between bounds on CPU tensors; tests/gpu has those on CUDA tensors."""
 import math
 
 import numpy as np
@@ -18,7 +18,7 @@ def test_is_what_sample_draws(dtype, overrelax):
     lower, upper = torch.tensor([0.0, -math.inf, 1.0]), torch.tensor([math.inf, 0.5, 1.5])
     x = torch.tensor([0.25, 0.0, 1.25], dtype=dtype).repeat(9, 1)
     expected = gibbsite.sample(Q.double().numpy(), info=[1.0, 0, -1], lower=lower.numpy(), upper=upper.numpy(),
-                               overrelax=overrelax, chains=9, warmup=0, draws=4, seed=11, init=x.numpy(),
+                               overrelax=overrelax, method="gibbs", chains=9, warmup=0, draws=4, seed=11, init=x.numpy(),
                                dtype=str(dtype).removeprefix("torch."))
     last, kept = gibbs_sweep(x, Q.to(dtype), torch.tensor([1.0, 0, -1], dtype=dtype), form="info", sweeps=4,
                              stream="native", seed=11, keep=1, lower=lower, upper=upper, overrelax=overrelax)
@@ -83,9 +83,3 @@ def test_not_differentiable():
         gibbs_sweep(x, Q, lower=0, stream="native", seed=1)
     with torch.no_grad():
         assert not gibbs_sweep(x, Q, lower=0, stream="native", seed=1).requires_grad
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
-def test_cuda():
-    with pytest.raises(NotImplementedError, match="CPU tensors"):
-        gibbs_sweep(torch.zeros(2, 3, device="cuda"), Q.cuda(), lower=0, stream="native", seed=1)

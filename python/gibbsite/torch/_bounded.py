@@ -1,11 +1,13 @@
-"""gibbs_sweep with bounds, on CPU tensors: the library's one-call sweeps on the tensors' memory."""
+"""gibbs_sweep with bounds: the library's one-call sweeps on the tensors' memory."""
 import ctypes as c
+import functools
 import math
 import threading
 
 import torch
 
 from .. import _library, _objects
+from .._structs import CudaLaunch
 from ._truncnorm import _rounded
 
 _FORMS = {"mean": 1, "info": 2, "offset": 3}
@@ -23,7 +25,10 @@ def _context():
 def _bounds(name, values, x, towards):
     """[D] or [G, D] in x's type, rounded inward."""
     dim, groups = x.shape[-1], x.shape[0] if x.dim() == 3 else 1
-    values = values if isinstance(values, torch.Tensor) else torch.as_tensor(values, dtype=torch.float64)
+    if isinstance(values, (int, float)):  # no copy to a GPU, which a CUDA graph could not hold
+        values = torch.full((), values, dtype=torch.float64, device=x.device)
+    elif not isinstance(values, torch.Tensor):
+        values = torch.as_tensor(values, dtype=torch.float64).to(x.device)
     if values.device != x.device:
         raise ValueError(f"gibbs_sweep: {name} is on {values.device}, x on {x.device}")
     if not values.dtype.is_floating_point:
@@ -44,8 +49,6 @@ def _pair(lower, upper, x):
 
 
 def _refuse(x, tensors, stream, noise):
-    if x.is_cuda:
-        raise NotImplementedError("gibbs_sweep: lower and upper are for CPU tensors so far")
     if torch.compiler.is_compiling():
         raise RuntimeError("gibbs_sweep: under torch.compile there are no bounds")
     if torch.is_grad_enabled() and any(t.requires_grad for t in tensors if isinstance(t, torch.Tensor)):
@@ -57,12 +60,48 @@ def _refuse(x, tensors, stream, noise):
                          "take words; use stream='native'")
 
 
-def _seed(seed, generator):
+def _seed(seed, generator, device):
     if seed is None:
-        return torch.empty((), dtype=torch.int64).random_(-2**63, None, generator=generator).item() % 2**64
+        if device.type == "cuda" and torch.cuda.is_current_stream_capturing():
+            raise RuntimeError("gibbs_sweep: with bounds, under CUDA graph capture, a seed must be given")
+        drawn = torch.empty((), dtype=torch.int64, device=device)
+        return drawn.random_(-2**63, None, generator=generator).item() % 2**64
     if not -1 <= seed < 2**64:
         raise ValueError("gibbs_sweep: seed must be in 0 .. 2^64 - 1, or -1")
     return seed % 2**64
+
+
+@functools.cache
+def _cuda():
+    lib = _library.load("gibbsite_cuda")
+    lib.gbs_cuda_sweep.argtypes = [c.c_void_p, c.c_void_p, c.c_char_p, c.c_size_t]
+    lib.gbs_cuda_sweep_workspace.argtypes = [c.c_void_p, c.c_int, c.c_void_p]
+    return lib
+
+
+def _run_cuda(spec, x):
+    """On the current stream, with nothing waited for."""
+    lib, size, message = _cuda(), c.c_size_t(), c.create_string_buffer(512)
+    with torch.cuda.device(x.device):
+        launch = CudaLaunch(stream=torch.cuda.current_stream().cuda_stream)
+        if lib.gbs_cuda_sweep_workspace(c.byref(spec), 0, c.byref(size)) == 0:
+            room = torch.empty(size.value, dtype=torch.uint8, device=x.device)
+            launch.workspace, launch.workspace_bytes = room.data_ptr(), size.value
+        status = lib.gbs_cuda_sweep(c.byref(spec), c.byref(launch), message, len(message))
+    if status != 0:
+        refused = _library.lib.gbs_status_name(status).decode() in ("GBS_ERROR_ARGUMENT", "GBS_ERROR_LIMIT")
+        raise (ValueError if refused else RuntimeError)(f"gibbs_sweep: {message.value.decode()}")
+
+
+def _run(spec, x):
+    if x.is_cuda:
+        _run_cuda(spec, x)
+        return
+    context = _context()
+    try:
+        context.must(_library.lib.gbs_sweep(context.handle, c.byref(spec)))
+    except ValueError as error:
+        raise ValueError(f"gibbs_sweep: {error}") from None
 
 
 def _address(tensor):
@@ -102,13 +141,9 @@ def sweep(plain, x, precision, location, form, sweeps, stream, generator, seed, 
     spec.lower, spec.upper = _address(low), _address(high)
     spec.bounds_group_stride = dim if low.dim() == 2 else 0
     spec.keep_every, spec.kept = keep or 0, _address(kept)
-    spec.seed, spec.first_sweep, spec.first_chain = _seed(seed, generator), first_sweep, first_chain
+    spec.seed, spec.first_sweep, spec.first_chain = _seed(seed, generator, result.device), first_sweep, first_chain
     if result.numel():
-        context = _context()
-        try:
-            context.must(_library.lib.gbs_sweep(context.handle, c.byref(spec)))
-        except ValueError as error:
-            raise ValueError(f"gibbs_sweep: {error}") from None
+        _run(spec, result)
     if out is not None:
         result = out.copy_(result)
     return result if keep is None else (result, kept)

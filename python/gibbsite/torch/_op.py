@@ -85,8 +85,9 @@ def gibbs_sweep(x, precision, location=None, *, form="offset", sweeps=1, stream=
                positive definite.  Waits for the device
     out        where to write the result, of x's shape; may be x.  Not differentiable
     lower,     bounds of sites, a number, [D] or [G, D], -inf and inf for none, rounded inward; x must
-    upper      lie between them.  CPU tensors and stream="native" alone; not differentiable, not
-               under torch.compile
+    upper      lie between them (on a GPU that is not checked, and lower > upper gives NaN).  Of
+               stream="native" alone; not differentiable, not under torch.compile; under CUDA graph
+               capture with a seed
     overrelax  r in [0, 1): over-relaxed draws between bounds; without bounds an omega of 1 + r
 
     Differentiable in x, location, noise and precision (not twice).  With torch.compile only the

@@ -83,7 +83,7 @@ template <typename T> struct chain_noise {
     typedef typename bounded_traits<T>::word word_type;
     const bounded_args<T> &a;
     const gbs_philox_key &key;
-    int64_t chain, pass; /* of this run */
+    int64_t chain, pass; /* of this run; chains of all groups are numbered through */
     gbs_philox_fixed for_normals, for_words;
     int normals_call, words_call;
     T normals[sites];
@@ -108,7 +108,7 @@ template <typename T> struct chain_noise {
 
     __device__ __forceinline__ const T *given(int place) const
     {
-        return a.given + (pass * a.dim + place) * a.chains + chain;
+        return a.given + (pass * a.dim + place) * a.groups * a.chains + chain;
     }
 
     __device__ __forceinline__ T normal(int place)
@@ -301,37 +301,41 @@ __global__ void __launch_bounds__(BOUNDED_THREADS)
     sweep_bounded(const __grid_constant__ bounded_args<T> a)
 {
     extern __shared__ __align__(32) unsigned char shared_bytes[];
-    const int64_t chain = (int64_t)blockIdx.x * BOUNDED_THREADS + threadIdx.x;
+    const int64_t blocks = (a.chains + BOUNDED_THREADS - 1) / BOUNDED_THREADS;
+    const int64_t group = a.groups > 1 ? blockIdx.x / blocks : 0;
+    const int64_t chain = (blockIdx.x - group * blocks) * BOUNDED_THREADS + threadIdx.x;
     const int dim = (int)a.dim, rows = (int)whole_groups(dim);
+    const int64_t model = a.models > 1 ? group : 0, vector = model * rows;
     bounded_place<T, SHARED> at;
     at.rows = rows;
+    at.columns = a.columns + model * dim * rows;
+    at.scale = a.scale + vector;
+    at.centre = a.centre + vector;
+    at.lower = a.lower + vector;
+    at.upper = a.upper + vector;
+    at.bounded = a.bounded + vector;
     if constexpr (SHARED) {
         T *const vectors = (T *)shared_bytes + dim * rows, *const states = vectors + 4 * rows;
-        at.columns = brought((T *)shared_bytes, a.columns, dim * rows);
-        at.scale = brought(vectors, a.scale, dim);
-        at.centre = brought(vectors + rows, a.centre, dim);
-        at.lower = brought(vectors + 2 * rows, a.lower, dim);
-        at.upper = brought(vectors + 3 * rows, a.upper, dim);
-        at.bounded = brought((uint8_t *)(states + dim * BOUNDED_THREADS), a.bounded, dim);
+        at.columns = brought((T *)shared_bytes, at.columns, dim * rows);
+        at.scale = brought(vectors, at.scale, rows);
+        at.centre = brought(vectors + rows, at.centre, rows);
+        at.lower = brought(vectors + 2 * rows, at.lower, rows);
+        at.upper = brought(vectors + 3 * rows, at.upper, rows);
+        at.bounded = brought((uint8_t *)(states + dim * BOUNDED_THREADS), at.bounded, rows);
         at.states = states + threadIdx.x;
         __syncthreads();
     } else {
-        at.columns = a.columns;
-        at.scale = a.scale;
-        at.centre = a.centre;
-        at.lower = a.lower;
-        at.upper = a.upper;
-        at.bounded = a.bounded;
-        at.states = a.workspace + chain;
+        at.states = a.workspace + group * dim * a.chains + chain;
         at.chains = a.chains;
     }
     if (chain >= a.chains)
         return;
-    T *const state = a.state + chain * dim;
+    const T *const from = a.x + group * a.x_stride[0] + chain * a.x_stride[1];
     for (int p = 0; p < dim; ++p)
-        at.x(p) = state[p];
-    chain_noise<T> noise(a, *(const gbs_philox_key *)a.key, chain);
-    T *kept = a.kept + chain * dim;
+        at.x(p) = from[p * a.x_stride[2]];
+    const int64_t number = group * a.chains + chain;
+    chain_noise<T> noise(a, *(const gbs_philox_key *)a.key, number);
+    T *kept = a.kept + number * dim;
     int64_t until_kept = a.keep_every; /* 0: never */
     for (int64_t sweep = 0; sweep < a.sweeps; ++sweep) {
         for (int half = 0; half < a.passes; ++half) {
@@ -349,12 +353,60 @@ __global__ void __launch_bounds__(BOUNDED_THREADS)
         if (--until_kept == 0) {
             for (int p = 0; p < dim; ++p)
                 kept[p] = at.x(p);
-            kept += a.chains * dim;
+            kept += a.groups * a.chains * dim;
             until_kept = a.keep_every;
         }
     }
+    T *const to = a.out + group * a.out_stride[0] + chain * a.out_stride[1];
     for (int p = 0; p < dim; ++p)
-        state[p] = at.x(p);
+        to[p * a.out_stride[2]] = at.x(p);
+}
+
+/* A one-call sweep's model from the precision as it is: a block for each group.  `plain` and
+ * `relaxed` differ in omega, 1 and 1 + r, which is that of sites without bounds.  Bounds that the
+ * CPU would refuse make their site's column NaN, as a precision without a positive diagonal does.
+ */
+template <typename T>
+__global__ void prepare_bounded(const gbs_sweep_args plain, const gbs_sweep_args relaxed,
+                                const T *lower, const T *upper, int64_t bounds_group_stride,
+                                bounded_args<T> to)
+{
+    const int64_t group = blockIdx.x;
+    const int dim = (int)plain.dim, rows = (int)whole_groups(dim);
+    const T *const matrix = (const T *)plain.precision + group * plain.precision_group_stride;
+    const T *const location = (const T *)plain.location + group * plain.location_group_stride;
+    T *const columns = (T *)to.columns + group * dim * rows,
+             *const scale = (T *)to.scale + group * rows,
+             *const centre = (T *)to.centre + group * rows,
+             *const low = (T *)to.lower + group * rows, *const high = (T *)to.upper + group * rows;
+    uint8_t *const bounded = (uint8_t *)to.bounded + group * rows;
+    for (int p = threadIdx.x; p < rows; p += blockDim.x) {
+        const bool real = p < dim;
+        const T *const row = matrix + (int64_t)p * plain.precision_row_stride;
+        const T lo = real && lower != NULL ? lower[group * bounds_group_stride + p] : -T(INFINITY);
+        const T hi = real && upper != NULL ? upper[group * bounds_group_stride + p] : T(INFINITY);
+        const bool held = lo > -T(INFINITY) || hi < T(INFINITY);
+        const bool good = lo <= hi && lo < T(INFINITY) && hi > -T(INFINITY);
+        const bool sound = real && row[p] > T(0);
+        bounded[p] = real && held && good && sound;
+        const gbs_sweep_args &its = bounded[p] ? plain : relaxed;
+        scale[p] = !real ? T(0) : good ? row_scale(its, row[p], p) : (T)nan("");
+        centre[p] = real ? row_centre(its, row, location, p) : T(0);
+        low[p] = lo;
+        high[p] = hi;
+    }
+    __syncthreads();
+    for (int64_t i = threadIdx.x; i < (int64_t)dim * rows; i += blockDim.x) {
+        const int q = (int)(i / rows), p = (int)(i % rows);
+        T a = T(0);
+        if (p < dim) {
+            const gbs_sweep_args &its = bounded[p] ? plain : relaxed;
+            const T *const row = matrix + (int64_t)p * plain.precision_row_stride;
+            a = p == q ? (its.relaxed ? (T)(1.0 - its.omega) : T(0))
+                       : raw_coefficient(its, row[q], row[p]);
+        }
+        columns[i] = a;
+    }
 }
 
 /* A, row after row, to columns padded with zeros: one thread an element. */

@@ -1,4 +1,4 @@
-/* The sweeps of a device's sampler whose model has bounds. */
+/* Sweeps of models with bounds: a device's sampler, and one-call sweeps. */
 #ifndef GBS_CUDA_DEVICE_BOUNDS_CUH
 #define GBS_CUDA_DEVICE_BOUNDS_CUH
 
@@ -18,5 +18,10 @@ gbs_status gbs_cuda_bounded_launch(const bounded_args<float> &args, cudaStream_t
                                    gbs_device_message message);
 gbs_status gbs_cuda_bounded_launch(const bounded_args<double> &args, cudaStream_t stream,
                                    gbs_device_message message);
+
+/* gbs_cuda_sweep with bounds, the spec being checked, and the workspace that it needs. */
+size_t gbs_cuda_bounded_workspace(const gbs_sweep_spec *spec);
+gbs_status gbs_cuda_bounded_sweep(const gbs_sweep_spec *spec, const gbs_cuda_launch *how,
+                                  gbs_device_message message);
 
 #endif

@@ -142,6 +142,7 @@ static gbs_status sweep_between(gbs_device_sampler *sampler, const gbs_device_ru
     const gbs_device_plan *const plan = &sampler->plan;
     bounded_args<T> a;
     memset(&a, 0, sizeof a);
+    a.groups = a.models = 1;
     a.dim = plan->dim;
     a.chains = plan->chains;
     a.columns = (const T *)sampler->columns;
@@ -160,7 +161,9 @@ static gbs_status sweep_between(gbs_device_sampler *sampler, const gbs_device_ru
     a.first_pass = (uint64_t)run->first_sweep * (uint64_t)a.passes;
     a.first_chain = (uint64_t)plan->first_chain;
     a.given = plan->stream == GBS_STREAM_GIVEN ? (const T *)sampler->noise : NULL;
-    a.state = (T *)sampler->state;
+    a.x = a.out = (T *)sampler->state;
+    a.x_stride[1] = a.out_stride[1] = plan->dim;
+    a.x_stride[2] = a.out_stride[2] = 1;
     a.workspace = (T *)sampler->workspace;
     a.sweeps = run->sweeps;
     a.first_direction = plan->order == GBS_ORDER_BACKWARD ? -1 : 1;
@@ -264,7 +267,12 @@ static void *upload(const gbs_device_sampler *sampler, const char *what, const v
 {
     if (from == NULL)
         return NULL;
-    void *const to = gbs_device_take(sampler->device, what, count, size, status, message);
+    /* sweep_bounded reads vectors by whole groups of rows */
+    const int64_t room = count + BOUNDED_PADDING;
+    void *const to = gbs_device_take(sampler->device, what, room, size, status, message);
+    if (*status == GBS_OK)
+        *status = from_cuda(cudaMemsetAsync(to, 0, (size_t)room * size, sampler->stream), what,
+                            message.text, message.bytes);
     if (*status == GBS_OK)
         *status =
             copy(sampler, what, to, from, (size_t)count * size, cudaMemcpyHostToDevice, message);

@@ -1,4 +1,5 @@
 /* gbs_cuda_sweep: checks, the choice of a kernel, the launch.  Nothing here allocates or waits. */
+#include "backend/cuda/device_bounds.cuh"
 #include "backend/cuda/kernels.cuh"
 #include "backend/cuda/launch.cuh"
 #include "backend/cuda/messages.cuh"
@@ -114,6 +115,44 @@ static gbs_status check(const gbs_sweep_spec *spec, char *message, size_t bytes)
         return refuse(message, bytes, GBS_ERROR_LIMIT,
                       "groups: %lld, but at most 65535 of more than %d sites",
                       (long long)spec->groups, LANES_DIM);
+    return GBS_OK;
+}
+
+static bool has_bounds(const gbs_sweep_spec *spec)
+{
+    return spec->lower != NULL || spec->upper != NULL;
+}
+
+/* What goes with bounds, and with over-relaxation. */
+static gbs_status check_bounds(const gbs_sweep_spec *spec, const gbs_cuda_launch *how,
+                               char *message, size_t bytes)
+{
+    if (!(spec->overrelax >= 0.0 && spec->overrelax < 1.0))
+        return refuse(message, bytes, GBS_ERROR_ARGUMENT, "overrelax: %.17g is not in [0, 1)",
+                      spec->overrelax);
+    if (!has_bounds(spec) && spec->overrelax > 0.0)
+        return refuse(message, bytes, GBS_ERROR_ARGUMENT,
+                      "overrelax: %.17g, but there are no bounds; omega is 1 more",
+                      spec->overrelax);
+    if (!has_bounds(spec))
+        return GBS_OK;
+    if (spec->omega != 1.0)
+        return refuse(message, bytes, GBS_ERROR_ARGUMENT,
+                      "omega: %.17g, but sites with bounds cannot overshoot; overrelax can",
+                      spec->omega);
+    if (spec->stream != GBS_STREAM_NATIVE)
+        return refuse(message, bytes, GBS_ERROR_ARGUMENT,
+                      "stream: %d, but draws between bounds take words of the native stream",
+                      (int)spec->stream);
+    if (how != NULL && how->device_seed != NULL)
+        return refuse(message, bytes, GBS_ERROR_ARGUMENT,
+                      "device_seed: with bounds the seed must be known at launch");
+    if (how != NULL && how->workspace == NULL && spec->groups * spec->chains > 0)
+        return refuse(message, bytes, GBS_ERROR_ARGUMENT, "workspace: NULL");
+    if (how != NULL && how->workspace_bytes < gbs_cuda_bounded_workspace(spec))
+        return refuse(message, bytes, GBS_ERROR_ARGUMENT,
+                      "workspace_bytes: %zu, but %zu are needed", how->workspace_bytes,
+                      gbs_cuda_bounded_workspace(spec));
     return GBS_OK;
 }
 
@@ -359,9 +398,11 @@ extern "C" gbs_status gbs_cuda_sweep_workspace(const gbs_sweep_spec *spec, gbs_c
     if (bytes == NULL)
         return GBS_ERROR_ARGUMENT;
     *bytes = 0;
-    if (status == GBS_OK &&
-        (kernel != GBS_CUDA_KERNEL_AUTO ? kernel : choose(spec, spec->stream)) ==
-            GBS_CUDA_KERNEL_TILES)
+    if (status == GBS_OK && has_bounds(spec))
+        *bytes = gbs_cuda_bounded_workspace(spec);
+    else if (status == GBS_OK &&
+             (kernel != GBS_CUDA_KERNEL_AUTO ? kernel : choose(spec, spec->stream)) ==
+                 GBS_CUDA_KERNEL_TILES)
         *bytes = gbs_cuda_tiles_workspace(spec);
     return status;
 }
@@ -375,8 +416,12 @@ gbs_status gbs_cuda_sweep_ready(const gbs_sweep_spec *spec, const gbs_cuda_launc
     gbs_status status = check(spec, message, message_bytes);
     if (status == GBS_OK && spec->groups * spec->chains > 0)
         status = check_pointers(spec, message, message_bytes);
+    if (status == GBS_OK)
+        status = check_bounds(spec, how, message, message_bytes);
     if (status != GBS_OK || spec->groups * spec->chains == 0)
         return status;
+    if (has_bounds(spec))
+        return gbs_cuda_bounded_sweep(spec, how, gbs_device_message{message, message_bytes});
     if (how->device_seed != NULL && spec->stream == GBS_STREAM_GIVEN)
         return refuse(message, message_bytes, GBS_ERROR_ARGUMENT,
                       "device_seed: given normals need no seed");
