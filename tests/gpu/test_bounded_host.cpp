@@ -3,6 +3,8 @@
  * ones, plain and over-relaxed, kept states, free and bounded sites side by side. */
 #include "host_oracle.h"
 
+#include <new>
+
 #undef __grid_constant__
 #define __grid_constant__
 alignas(128) unsigned char shared_bytes_of_host[256 * 1024];
@@ -14,6 +16,30 @@ alignas(128) unsigned char shared_bytes_of_host[256 * 1024];
 
 namespace
 {
+
+/* Arrays as a device's memory has them: groups of four elements are read at once. */
+template <typename T> struct lines {
+    typedef T value_type;
+    lines() = default;
+    template <typename U> lines(const lines<U> &) {}
+    T *allocate(size_t count)
+    {
+        return (T *)::operator new(count * sizeof(T), std::align_val_t(256));
+    }
+    void deallocate(T *memory, size_t)
+    {
+        ::operator delete(memory, std::align_val_t(256));
+    }
+    bool operator==(const lines &) const
+    {
+        return true;
+    }
+    bool operator!=(const lines &) const
+    {
+        return false;
+    }
+};
+template <typename T> using device_array = std::vector<T, lines<T>>;
 
 struct bounded_case {
     int64_t dim, chains, sweeps, keep;
@@ -116,8 +142,8 @@ template <typename T> void run_oracle(const bounded_case &of, bounded_arrays<T> 
 
 /* By numerics' rules, written out again. */
 template <typename T> struct host_model {
-    std::vector<T> columns, scale, centre, lower, upper;
-    std::vector<uint8_t> bounded;
+    device_array<T> columns, scale, centre, lower, upper;
+    device_array<uint8_t> bounded;
 };
 
 template <typename T>
@@ -138,7 +164,7 @@ host_model<T> host_model_of(const bounded_case &of, const bounded_arrays<T> &a)
         h.upper.push_back((T)a.upper[(size_t)i]);
         h.bounded.push_back(bounded);
     }
-    for (std::vector<T> *const v : {&h.scale, &h.centre, &h.lower, &h.upper})
+    for (device_array<T> *const v : {&h.scale, &h.centre, &h.lower, &h.upper})
         v->resize((size_t)rows);
     h.bounded.resize((size_t)rows);
     return h;
@@ -300,9 +326,9 @@ template <typename T> void compare_call(const call_case &of)
     gbs_context_destroy(ctx);
 
     const size_t vector = (size_t)(models * rows);
-    std::vector<T> columns((size_t)dim * vector), scale(vector), centre(vector), low(vector),
+    device_array<T> columns((size_t)dim * vector), scale(vector), centre(vector), low(vector),
         high(vector);
-    std::vector<uint8_t> bounded(vector);
+    device_array<uint8_t> bounded(vector);
     bounded_args<T> &a = host_args<T>;
     memset(&a, 0, sizeof a);
     a.groups = of.groups;

@@ -5,32 +5,27 @@ result must be the i-th of D calls of torch.randn(B, device="cuda").  The librar
 ctypes: usage: test_torch_noise.py path/to/libgibbsite_cuda.so
 """
 import ctypes
+import importlib.util
+import pathlib
 import sys
 
 import torch
 
-
-class SweepSpec(ctypes.Structure):
-    """gbs_sweep_spec of gibbsite.h."""
-    _fields_ = [(name, kind) for names, kind in (
-        ("type", ctypes.c_int), ("groups chains dim", ctypes.c_int64), ("precision", ctypes.c_void_p),
-        ("precision_group_stride precision_row_stride", ctypes.c_int64), ("location_kind", ctypes.c_int),
-        ("location", ctypes.c_void_p), ("location_group_stride", ctypes.c_int64), ("x", ctypes.c_void_p),
-        ("x_stride", ctypes.c_int64 * 3), ("out", ctypes.c_void_p), ("out_stride", ctypes.c_int64 * 3),
-        ("sweeps", ctypes.c_int64), ("order", ctypes.c_int), ("omega", ctypes.c_double),
-        ("keep_every", ctypes.c_int64), ("kept", ctypes.c_void_p), ("stream", ctypes.c_int),
-        ("seed", ctypes.c_uint64), ("first_sweep first_chain", ctypes.c_int64), ("noise torch_state", ctypes.c_void_p),
-        ("torch_offset", ctypes.c_uint64), ("multiprocessors threads", ctypes.c_int32)) for name in names.split()]
+# the structs alone: the package itself would want its own library
+_FILE = pathlib.Path(__file__).resolve().parents[2] / "python/gibbsite/_structs.py"
+_SPEC = importlib.util.spec_from_file_location("gibbsite_structs", _FILE)
+structs = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(structs)
 
 
 def noise(library, dtype, dim, chains, seed, offset):
     properties = torch.cuda.get_device_properties(0)
     identity = torch.eye(dim, dtype=dtype, device="cuda")
     x = torch.zeros(chains, dim, dtype=dtype, device="cuda")
-    spec = SweepSpec(type=0 if dtype == torch.float32 else 1, groups=1, chains=chains, dim=dim,
+    spec = structs.SweepSpec(type=0 if dtype == torch.float32 else 1, groups=1, chains=chains, dim=dim,
                      precision=identity.data_ptr(), x=x.data_ptr(), out=x.data_ptr(), sweeps=1, omega=1.0, stream=3,
-                     seed=seed, torch_offset=offset, multiprocessors=properties.multi_processor_count,
-                     threads=properties.max_threads_per_multi_processor)
+                     seed=seed, torch_offset=offset, cuda_multiprocessors=properties.multi_processor_count,
+                     cuda_threads_per_multiprocessor=properties.max_threads_per_multi_processor)
     message = ctypes.create_string_buffer(256)
     torch.cuda.synchronize()
     status = library.gbs_cuda_sweep(ctypes.byref(spec), None, message, 256)

@@ -85,10 +85,6 @@ static gbs_status check(const gbs_sweep_spec *spec, char *message, size_t bytes)
     if (!(spec->omega > 0.0 && spec->omega < 2.0))
         return refuse(message, bytes, GBS_ERROR_ARGUMENT, "omega: %.17g is not in (0, 2)",
                       spec->omega);
-    if (spec->lower != NULL || spec->upper != NULL || spec->overrelax != 0.0)
-        return refuse(message, bytes, GBS_ERROR_UNAVAILABLE,
-                      "lower, upper, overrelax: these kernels do not draw between bounds; the CPU "
-                      "does");
     if (spec->stream != GBS_STREAM_NATIVE && spec->stream != GBS_STREAM_GIVEN &&
         spec->stream != GBS_STREAM_TORCH_CUDA)
         return refuse(message, bytes, GBS_ERROR_ARGUMENT,
