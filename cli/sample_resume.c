@@ -10,7 +10,8 @@
 #include <string.h>
 
 static const char *const dtypes[] = {"f32", "f64"};
-static const char *const methods[] = {"gibbs", "exact", "whitened"};
+static const char *const methods[] = {"gibbs", "exact", "whitened",
+                                      "auto"}; /* no checkpoint has the last */
 static const char *const orders[] = {"forward", "backward", "symmetric", "permuted"};
 
 /* The message for an option that differs; text as it would be typed. */

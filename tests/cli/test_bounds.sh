@@ -163,6 +163,8 @@ test_resume() {
     same parts whole
     code 3 gibbsite sample -Q q.mtx --lower 0 --resume ck --overrelax .5 --draws 5 -o c.npy
     says err "--overrelax"
+    code 3 gibbsite sample -Q q.mtx --lower 0 --resume ck --method auto --draws 5 -o c.npy
+    says err "ck: is of a run with --method gibbs, auto was given"
     code 3 gibbsite sample -Q q.mtx --lower 0.5 --resume ck --draws 5 -o c.npy
     says err "its set of bounds is another one"
     absent c.npy
