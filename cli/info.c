@@ -221,7 +221,7 @@ static void print_facts(const facts *f)
     if (f->rows)
         printf("constraints   %lld rows, %s\n", (long long)f->rows,
                f->rows_checked ? "with room between them"
-                               : "not checked: that takes Clp, which is not installed");
+                               : "not checked: Clp is not installed, or finds no start");
     print_spectrum(&f->spectrum);
     if (isnan(f->tau))
         fputs("tau_max       " OUT_OF_RANGE, stdout);

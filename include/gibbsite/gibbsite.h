@@ -307,8 +307,8 @@ GBS_API gbs_status gbs_model_boxes(gbs_context *ctx, const gbs_model *model, gbs
  * promise of same bits: give it as the start to repeat a run elsewhere.
  * Shape: x [D].
  * Fails: ARGUMENT (no point keeps them all, or they leave no room: the message names a set of rows
- * and sites whose bounds contradict each other), UNAVAILABLE (no Clp on this machine), MEMORY,
- * LIMIT; x is then untouched. */
+ * and sites whose bounds contradict each other), UNAVAILABLE (no Clp on this machine, or bounds too
+ * far from the mean for it), MEMORY, LIMIT; x is then untouched. */
 GBS_API gbs_status gbs_model_interior(gbs_context *ctx, const gbs_model *model, double *x);
 
 /* ------------------------------------------------------------------ 4. streams */

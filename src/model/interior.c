@@ -25,6 +25,9 @@
 #define LEAST_MARGIN 1e-9
 /* Of a weight, beside the largest. */
 #define LEAST_WEIGHT 1e-7
+/* Of a bound that mu is beyond, in units of its width: Clp takes 1e30 for infinite, calls feasible
+ * bounds near it contradictory, and aborts the process from 1e100 on. */
+#define FARTHEST 1e25
 
 typedef struct bound {
     int64_t row; /* of the constraints; or -1, and of the box of */
@@ -270,6 +273,20 @@ static gbs_status fail_naming(gbs_context *ctx, const programme *p, const double
                     used > 0 ? names : "all of them together", more);
 }
 
+static gbs_status check_reach(gbs_context *ctx, const programme *p)
+{
+    for (int row = 0; row < p->bounds; ++row) {
+        char name[80];
+        if (p->row_lower[row] <= FARTHEST && p->row_upper[row] >= -FARTHEST)
+            continue;
+        tell(&p->bound[row], name, sizeof name);
+        return gbs_fail(
+            ctx, GBS_ERROR_UNAVAILABLE,
+            "constraints: %s is too far from the mean for Clp to find a start; give one", name);
+    }
+    return GBS_OK;
+}
+
 static gbs_status fail_infeasible(gbs_context *ctx, const gbs_clp *clp, Clp_Simplex *solver,
                                   const programme *p)
 {
@@ -338,6 +355,8 @@ static gbs_status find_inside(gbs_context *ctx, const gbs_model *model, int64_t 
     gbs_status status = allocate(ctx, &p, bounds);
     if (status == GBS_OK)
         status = fill(ctx, &p);
+    if (status == GBS_OK)
+        status = check_reach(ctx, &p);
     Clp_Simplex *const solver = status == GBS_OK ? clp.newModel() : NULL;
     if (solver != NULL) {
         status = solve(ctx, &clp, solver, &p);

@@ -176,6 +176,32 @@ static void test_contradictions(void **state)
     contradict(*state, &spec, "these leave no room between them: row 0 >= 0, row 1 <= 0");
 }
 
+/* Bounds that Clp takes for infinite, or aborts at: refused, and not as contradictions. */
+static void test_far_out(void **state)
+{
+    static const double a[3] = {1, -1, 0}, far_out[4] = {1e26, 1e30, 1e50, 1e300};
+    static const char *const words[4] = {
+        "row 0 >= 1e+26 is too far from the mean", "row 0 >= 1e+30 is too far from the mean",
+        "row 0 >= 1e+50 is too far from the mean", "row 0 >= 1e+300 is too far from the mean"};
+    if (!has_clp())
+        return;
+    for (int k = 0; k < 4; ++k) {
+        double x[3] = {9, 9, 9};
+        const double loose = -far_out[k];
+        gbs_model_spec spec = identity_of(3);
+        spec.constraints = (gbs_constraints){.rows = 1, .matrix = a, .lower = &far_out[k]};
+        gbs_model *model = new_model(*state, &spec);
+        assert_said(*state, GBS_ERROR_UNAVAILABLE, words[k], gbs_model_interior(*state, model, x));
+        assert_true(x[0] == 9);
+        gbs_model_release(model);
+        spec.constraints.lower = &loose;
+        model = new_model(*state, &spec);
+        assert_int_equal(gbs_model_interior(*state, model, x), GBS_OK);
+        assert_true(x[0] == 0);
+        gbs_model_release(model);
+    }
+}
+
 /* Rows of random signs about a point: the one found keeps them with room to spare. */
 static void test_interior(void **state)
 {
@@ -617,13 +643,21 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused),        cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_contradictions), cmocka_unit_test(test_interior),
-        cmocka_unit_test(test_clp_header),     cmocka_unit_test(test_samplers_refused),
-        cmocka_unit_test(test_set_state),      cmocka_unit_test(test_drift),
-        cmocka_unit_test(test_thin),           cmocka_unit_test(test_fixed_and_small),
-        cmocka_unit_test(test_fixed_rows),     cmocka_unit_test(test_checkpoint),
-        cmocka_unit_test(test_starts),         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_far_out),
+        cmocka_unit_test(test_interior),
+        cmocka_unit_test(test_clp_header),
+        cmocka_unit_test(test_samplers_refused),
+        cmocka_unit_test(test_set_state),
+        cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_thin),
+        cmocka_unit_test(test_fixed_and_small),
+        cmocka_unit_test(test_fixed_rows),
+        cmocka_unit_test(test_checkpoint),
+        cmocka_unit_test(test_starts),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
