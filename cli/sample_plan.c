@@ -82,7 +82,7 @@ static exit_code settle_method(const cli_command *command, sample_plan *plan)
         if (!given && option_given(command, of_sweeps[k]))
             given = of_sweeps[k];
     /* the pilot would look for a start of its own within rows, and there may be no solver for it */
-    const bool started = files->rows && plan->start == GBS_START_GIVEN;
+    const bool started = files->rows && plan->start != GBS_START_OVERDISPERSED;
     if (!option_given(command, "--method") && bounded && able && !given && !started)
         plan->method = METHOD_DEFAULT;
     if (plan->method != METHOD_AUTO)
@@ -106,11 +106,15 @@ static exit_code check_overrelax(const cli_command *command, const sample_plan *
     if (plan->omega != 1 && bound)
         return usage_error(command, "--omega cannot keep bounds, and %s is given; --overrelax can",
                            bound);
+    if (!bound && plan->files.rows)
+        bound = "--rows";
     if (bound && plan->stream_kind == GBS_STREAM_GIVEN)
         return usage_error(command,
                            "--stream given:FILE holds normals, and %s asks for draws between "
                            "bounds, which take words",
                            bound);
+    if (plan->method == GBS_METHOD_WHITENED && plan->stream_kind == GBS_STREAM_GIVEN)
+        return usage_error(command, "--method whitened takes the native stream");
     if (plan->overrelax > 0 && plan->stream_kind == GBS_STREAM_GIVEN)
         return usage_error(command, "--overrelax takes more numbers than --stream given:FILE has");
     return EXIT_FINE;

@@ -67,6 +67,12 @@ test_start() {
     code 0 gibbsite sample -Q q.mtx --rows a.mtx --row-lower low.mtx --seed 1 --draws 20 -o b.npy
     code 0 gibbsite sample -Q q.mtx --rows a.mtx --row-lower low.mtx --seed 1 --draws 20 -o c.npy --init start.mtx
     same b.npy c.npy
+    code 0 gibbsite sample -Q q.mtx --rows a.mtx --row-upper 1 --init zero --seed 1 --draws 20 -o d.npy
+    ! grep -q "method auto" err || fail "a pilot, though a start is given"
+    code 2 gibbsite sample -Q q.mtx --rows a.mtx --row-upper 1 --stream given:c.npy
+    says err "--stream given:FILE holds normals, and --rows asks for draws between bounds"
+    code 2 gibbsite sample -Q q.mtx --method whitened --stream given:c.npy
+    says err "--method whitened takes the native stream"
 }
 
 test_contradiction() {
