@@ -75,7 +75,7 @@ for lesson in examples/c/*.c; do
     for kind in shared static; do
         [ $kind = shared ] && link=$shared || link=$static
         check "examples/c/$name.c builds against the $kind library" \
-            cc -std=c11 -Wall -Wextra -Werror $flags "$lesson" -o "$scratch/$name" $link
+            cc -std=c11 -Wall -Wextra -Werror $flags "$lesson" -o "$scratch/$name" $link -lm # its own sqrt
         check "and prints what it should" \
             sh examples/same_output.sh "$scratch/$name" "examples/c/$name.out"
     done
@@ -133,7 +133,7 @@ for kind in ar1 lattice torus car icar random; do
     check "options of make $kind in its page" page_has_options "$pages/gibbsite-make.1" make $kind
 done
 check "completion of an option" completes "--method" sample --met
-check "completion of a choice" completes "gibbs exact" sample --method ""
+check "completion of a choice" completes "gibbs exact whitened auto" sample --method ""
 check "completion of a kind" completes "car" make c
 check "completion of its option" completes "--graph" make car --g
 check "completion leaves files to bash" completes "" sample -Q q
