@@ -229,9 +229,10 @@ GBS_API gbs_model_spec gbs_model_spec_default(void);
  * what it leaves has no volume: eliminate a site with it.
  * Shape: matrix [D, D], location, fixed and bounds [D].  Cost: D^3/3 multiply-adds, 16 D^2 bytes kept.
  * Owns: copies everything; *out carries one reference, given back by gbs_model_release.
- * Fails: ARGUMENT (among it lower > upper, lower = infinity, a fixed value outside its bounds, a row
- * without entries or bounds, or that fixed sites break), MEMORY, NOT_FINITE (NaN bounds too), NOT_SYMMETRIC, NOT_POSITIVE_DEFINITE; the message names the
- * entry, and for a singular matrix its null vector.  *out is then NULL.
+ * Fails: ARGUMENT (among it lower > upper, lower = infinity, a fixed value outside its bounds,
+ * a row without entries or bounds, or that fixed sites break), MEMORY, NOT_FINITE (NaN bounds
+ * too), NOT_SYMMETRIC, NOT_POSITIVE_DEFINITE; the message names the entry, and for a singular
+ * matrix its null vector.  *out is then NULL.
  * Threads: a model never changes; any thread may use it, with any context. */
 GBS_API gbs_status gbs_model_create(gbs_context *ctx, const gbs_model_spec *spec, gbs_model **out);
 
@@ -253,7 +254,8 @@ GBS_API const gbs_constraints *gbs_model_constraints(const gbs_model *model); /*
 GBS_API const double *gbs_model_mean(const gbs_model *model);      /* [D] mean of the law */
 
 /* A hash of the frozen model: of two models with the same precision, location, fixed sites,
- * bounds and constraints, to the bit, it is the same on every machine; of others it differs but by chance (2^-64).
+ * bounds and constraints, to the bit, it is the same on every machine; of others it differs but
+ * by chance (2^-64).
  * The first call takes D^2 steps; 0 for NULL. */
 GBS_API uint64_t gbs_model_hash(const gbs_model *model);
 
