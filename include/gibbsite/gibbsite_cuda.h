@@ -49,8 +49,8 @@ GBS_API gbs_status gbs_cuda_sweep_workspace(const gbs_sweep_spec *spec, gbs_cuda
                                             size_t *bytes);
 
 /* gbs_sweep on the current device: precision, location, bounds, x, out, kept and noise are device
- * arrays.  TORCH_CPU is not available here.  Bounds go with NATIVE and a seed that is known at launch; what
- * the CPU would refuse, lower > upper or NaN, makes that site NaN, and x is not checked.
+ * arrays.  TORCH_CPU is not available here.  Bounds go with NATIVE and no choice of kernel; what the CPU
+ * would refuse, lower > upper or NaN, makes that site NaN, and x is not checked.
  * Fails: ARGUMENT, LIMIT, UNAVAILABLE (no device, or a CUDA error); message (if not NULL, of
  * message_bytes) says what; a launch that failed may have left out undefined. */
 GBS_API gbs_status gbs_cuda_sweep(const gbs_sweep_spec *spec, const gbs_cuda_launch *launch,

@@ -5,7 +5,7 @@ import pathlib
 
 from ._structs import (  # noqa: F401
     Allocator, Boxes, CheckpointCounts, CheckpointInfo, ContextOptions, Draws, ModelSpec, Operand,
-    Pilot, SamplerSpec, Sink, Spectrum, StreamSpec, Summary, SweepSpec, TruncnormSpec,
+    Pilot, SamplerSpec, Sink, Spectrum, StreamSpec, Summary, TruncnormSpec,
 )
 
 _PACKAGE = pathlib.Path(__file__).resolve().parent
@@ -75,8 +75,6 @@ def _declare(lib):
         ("gbs_diag_workspace", c.c_size_t, [c.c_int64, c.c_int64]),
         ("gbs_diag_summaries", status,
          [pointer, pointer, c.c_int64, c.c_int64, pointer, pointer, pointer]),
-        ("gbs_sweep_spec_default", SweepSpec, []),
-        ("gbs_sweep", status, [pointer, pointer]),
         ("gbs_truncnorm_f32", status, [pointer, pointer, pointer]),
         ("gbs_truncnorm_f64", status, [pointer, pointer, pointer]),
     ):

@@ -132,14 +132,6 @@ class Summary(c.Structure):
     )] + [("not_finite", c.c_int64), ("noted_chain", c.c_int64), ("notes", c.c_uint32)]
 
 
-class CudaLaunch(c.Structure):
-    _fields_ = [
-        ("stream", c.c_void_p), ("workspace", c.c_void_p), ("workspace_bytes", c.c_size_t),
-        ("device_seed", c.c_void_p), ("device_offset", c.c_void_p),
-        ("device_state_settled", c.c_int32), ("kernel", c.c_int),
-    ]
-
-
 class Operand(c.Structure):
     _fields_ = [("values", c.c_void_p), ("dims", c.c_int32), ("shape", c.c_int64 * 8)]
 

@@ -13,7 +13,7 @@ import torch._inductor.config
 
 from gibbsite.torch import GibbsSweep, gibbs_sweep
 from loops import TYPES, assert_close, assert_same
-from programs import NAMES, Programs, keeps_torch_order, run
+from programs import NAMES, BoundedPrograms, Programs, keeps_torch_order, run
 
 
 def test_graph_continues_the_stream():
@@ -74,6 +74,40 @@ def test_graph_native_without_seed():
                 assert torch.equal(state, generator.get_state() if own else cuda_state())
 
 
+def test_graph_between_bounds_without_seed():
+    """The same between bounds: a number and a tensor that is rounded in the graph, states in shared
+    memory and beyond, plain and over-relaxed, one model and one for each group."""
+    for dtype in TYPES:
+        for dim, chains, groups, r in ((1, 1, None, 0.0), (20, 33, None, 0.7), (60, 300, None, 0.0),
+                                       (150, 70, None, 0.5), (7, 130, 3, 0.0)):
+            precision, location = model(dim, dtype, groups=groups)
+            upper = torch.linspace(0.1, 3.3, dim, dtype=torch.float64, device=CUDA)
+            x = start(chains, dim, dtype=dtype, groups=groups).clamp(-0.75, 0.1 - 2.0**-10)
+            for own in (False, True):
+                generator = torch.Generator(CUDA) if own else None
+
+                def sweep(y):
+                    gibbs_sweep(y, precision, location, stream="native", sweeps=2, lower=-0.75,
+                                upper=upper, overrelax=r, generator=generator, out=y)
+                    torch.randn(11, device=CUDA, generator=generator)
+
+                graph, y = captured(x, sweep, generator)
+                (generator or torch).manual_seed(2**63 - 5)
+                torch.randn(1001, device=CUDA, generator=generator)
+                y.copy_(x)
+                for _ in range(2):
+                    graph.replay()
+                state = generator.get_state() if own else cuda_state()
+                (generator or torch).manual_seed(2**63 - 5)
+                torch.randn(1001, device=CUDA, generator=generator)
+                expected = x.clone()
+                for _ in range(20):
+                    sweep(expected)
+                assert_same(f"bounds {dtype} D={dim} B={chains} r={r} own={own}", expected, y)
+                assert not torch.equal(y, x)
+                assert torch.equal(state, generator.get_state() if own else cuda_state())
+
+
 def test_graph_refusals():
     """A generator that the graph does not know: refused before anything is launched or drawn;
     generator and op are usable afterwards."""
@@ -82,10 +116,10 @@ def test_graph_refusals():
     generator = torch.Generator(CUDA).manual_seed(5)
     gibbs_sweep(x, precision, location, generator=generator)
     before, default = generator.get_state(), cuda_state()
-    for stream in ("torch", "native"):
-        def capture(stream=stream):
+    for options in (dict(stream="torch"), dict(stream="native"), dict(stream="native", lower=-100)):
+        def capture(options=options):
             with torch.cuda.graph(torch.cuda.CUDAGraph()):
-                gibbs_sweep(x, precision, location, stream=stream, generator=generator)
+                gibbs_sweep(x, precision, location, generator=generator, **options)
 
         raises(RuntimeError, "is not registered with the CUDA graph", capture)
         assert torch.equal(before, generator.get_state()) and torch.equal(default, cuda_state())
@@ -135,6 +169,42 @@ def test_compile():
                     if grad:
                         torch.testing.assert_close(compiled_gradient, gradient, atol=1e-3, rtol=1e-3)
                     assert torch.equal(state, cuda_state()), f"{name} grad={grad}: generator state"
+
+
+def test_compile_between_bounds():
+    programs = BoundedPrograms(CUDA)
+    for name in NAMES:
+        if not keeps_torch_order(name):
+            print(f"skipped: {name}: this PyTorch does not keep its own random calls in order")
+            continue
+        x = start(200, 4, dtype=torch.float32)
+        program = getattr(programs, name)
+        torch._dynamo.reset()
+        with torch._inductor.config.patch(fallback_random=True):
+            compiled = torch.compile(program, fullgraph=True)
+            for seed in (3, 4):
+                expected, _ = run(program, x, seed)
+                state = cuda_state()
+                got, _ = run(compiled, x, seed)
+                for a, b in zip(expected, got):
+                    torch.testing.assert_close(b, a, atol=1e-4, rtol=1e-4)
+                assert torch.equal(state, cuda_state()), f"{name}: generator state"
+
+
+def test_compile_between_bounds_reduce_overhead():
+    torch._dynamo.reset()
+    programs = BoundedPrograms(CUDA)
+    x = start(4096, 4, dtype=torch.float32)
+    compiled = torch.compile(programs.sweep, mode="reduce-overhead", fullgraph=True)
+    for _ in range(3):
+        compiled(x)  # warm-up, recording
+    torch.manual_seed(3)
+    got = [compiled(x).clone() for _ in range(4)]
+    state = cuda_state()
+    torch.manual_seed(3)
+    for k in range(4):
+        assert_close(f"call {k}", programs.sweep(x), got[k], 1e-5)
+    assert torch.equal(state, cuda_state()) and not torch.equal(got[0], got[1])
 
 
 def test_compile_reduce_overhead():

@@ -264,6 +264,16 @@ def test_bounds_seeds_graphs_and_refusals():
                           upper=torch.where(torch.arange(8, device=CUDA) == 2, 0.0, 2.0), stream="native",
                           seed=1)
     assert crossed[:, 2].isnan().all()
+    beyond = x.clone()
+    beyond[49, 7] = 5
+    for words, options in (
+            ("lower: group 0, site 2: 1 is above upper, 0", dict(lower=1, upper=[2, 2, 0, 2, 2, 2, 2, 2])),
+            ("upper: group 0, site 0 is NaN", dict(lower=0, upper=math.nan)),
+            ("x: group 0, chain 49, site 7 is 5, not between its bounds -10 and 4",
+             dict(x=beyond, lower=-10, upper=4))):
+        options = dict(x=x, precision=precision, location=location, stream="native", seed=1) | options
+        raises(ValueError, words, lambda options=options: gibbs_sweep(**options, check=True))
+        gibbs_sweep(**options)  # without check nothing waits
     raises(ValueError, "omega", lambda: gibbs_sweep(x, precision, location, omega=1.2, **bounds))
     raises(ValueError, "overrelax: 1 is not in", lambda: gibbs_sweep(x, precision, location, overrelax=1.0, **bounds))
     raises(ValueError, "lower is on cpu", lambda: gibbs_sweep(x, precision, location, lower=lower.cpu(), stream="native"))

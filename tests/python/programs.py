@@ -75,6 +75,19 @@ class Programs:
         return 2 * s + b - r + a
 
 
+class BoundedPrograms(Programs):
+    """The same between bounds: a number and a tensor, seeds from the generator."""
+
+    def __init__(self, device="cpu", dtype=torch.float32):
+        super().__init__(device, dtype)
+        self.upper = torch.tensor([1.0, float("inf"), 0.5, 1.5], dtype=torch.float64, device=device)
+
+    def sweep(self, x, **options):
+        start = torch.minimum(x, self.upper.to(x.dtype)).clamp(min=-1)
+        return gibbs_sweep(start, self.precision, self.location, stream="native", lower=-1,
+                           upper=self.upper, **options)
+
+
 NAMES = [name for name, value in vars(Programs).items()
          if callable(value) and name not in ("__init__", "sweep")]
 

@@ -7,10 +7,10 @@ import torch._inductor.config
 
 from gibbsite.torch import GibbsSweep, gibbs_sweep
 from loops import assert_rng_state
-from programs import NAMES, Programs, keeps_torch_order, run
+from programs import NAMES, BoundedPrograms, Programs, keeps_torch_order, run
 
 BACKENDS = ["eager", "aot_eager_decomp_partition", "inductor"]
-PROGRAMS = Programs()
+PROGRAMS, BOUNDED = Programs(), BoundedPrograms()
 sweep = PROGRAMS.sweep
 
 
@@ -36,10 +36,30 @@ def test_compiled_equals_eager(name, grad, backend):
             assert_rng_state(state, torch.get_rng_state())
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", NAMES)
+def test_compiled_between_bounds(name, backend):
+    if not keeps_torch_order(name) and backend == "inductor":
+        pytest.skip("this PyTorch does not keep its own random calls in order")
+    program = getattr(BOUNDED, name)
+    x = torch.randn(200, 4, generator=torch.Generator().manual_seed(0))
+    torch._dynamo.reset()
+    with torch._inductor.config.patch(fallback_random=True):
+        compiled = torch.compile(program, backend=backend, fullgraph=True)
+        for seed in (3, 4):
+            expected, _ = run(program, x, seed)
+            state = torch.get_rng_state()
+            got, _ = run(compiled, x, seed)
+            for a, b in zip(expected, got):
+                torch.testing.assert_close(b, a, atol=1e-4, rtol=1e-4)
+            assert_rng_state(state, torch.get_rng_state())
+
+
+@pytest.mark.parametrize("programs", [PROGRAMS, BOUNDED], ids=["free", "bounded"])
 @pytest.mark.parametrize("name", [n for n in NAMES if n != "among_other_random_calls"])
-def test_order_does_not_depend_on_fallback(name):
+def test_order_does_not_depend_on_fallback(name, programs):
     """No torch random call in it: the same numbers, whatever the random setting."""
-    program = getattr(PROGRAMS, name)
+    program = getattr(programs, name)
     x = torch.randn(200, 4)
     torch._dynamo.reset()
     expected, _ = run(program, x, 3)
@@ -90,6 +110,37 @@ def test_explicit_generator_is_a_clear_error():
     # PyTorch 2.6 says where the exception is raised, but not its text
     with pytest.raises(Exception, match="only the default generator can be used|Observed exception"):
         compiled(torch.randn(4, 4))
+
+
+def test_bounds_as_arguments_of_the_program():
+    """Tensors that change, of another type than x, and numbers; overrelax; no recompilation."""
+    torch._dynamo.reset()
+    counter = torch._dynamo.testing.CompileCounter()
+
+    def eager(x, lower, upper, seed):
+        y, kept = gibbs_sweep(x, PROGRAMS.precision, lower=lower, upper=upper, stream="native",
+                              seed=seed, sweeps=3, keep=2, overrelax=0.5)
+        return y - kept[0], gibbs_sweep(x, PROGRAMS.precision, lower=-0.25, upper=[1, 1, 1, 2.0],
+                                        stream="native", seed=seed)
+
+    program = torch.compile(eager, backend=counter, fullgraph=True, dynamic=True)
+    for chains, low in ((8, -0.5), (20, -0.25), (33, -1.0)):
+        x = torch.rand(chains, 4)
+        lower, upper = torch.full((4,), low, dtype=torch.float64), torch.full((), 1.0 + chains)
+        for a, b in zip(eager(x, lower, upper, chains), program(x, lower, upper, chains)):
+            assert torch.equal(a, b)
+    assert counter.frame_count == 1
+
+
+def test_bounds_and_gradients_are_a_clear_error():
+    torch._dynamo.reset()
+    x = torch.zeros(3, 4, requires_grad=True)
+    compiled = torch.compile(lambda x: BOUNDED.sweep(x), fullgraph=True)
+    # PyTorch 2.6 says where the exception is raised, but not its text
+    with pytest.raises(Exception, match="x requires grad, but draws between|Observed exception"):
+        compiled(x)
+    with torch.no_grad():
+        assert compiled(x).shape == (3, 4)
 
 
 def test_seeds_above_63_bits():

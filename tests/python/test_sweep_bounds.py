@@ -69,7 +69,8 @@ def test_bounds_are_rounded_inward():
     (dict(lower=0, stream="torch"), "is of normals alone"),
     (dict(lower=0, noise=torch.zeros(1, 3, 2)), "take words, not normals"),
     (dict(lower=0, omega=1.2), "omega"), (dict(lower=0, overrelax=1.0), "overrelax: 1 is not in"),
-    (dict(overrelax=0.5, omega=1.2), "one is allowed"), (dict(lower=0, keep=0), "keep 0"),
+    (dict(overrelax=0.5, omega=1.2), "one is allowed"), (dict(lower=0, keep=0), "keep is 0"),
+    (dict(lower=0, seed=2**64), "seed must be in"), (dict(lower=math.inf), "leaves it no number to take"),
 ])
 def test_refused(options, words):
     with pytest.raises(ValueError) as caught:
@@ -77,9 +78,68 @@ def test_refused(options, words):
     assert words in str(caught.value)
 
 
-def test_not_differentiable():
-    x = torch.zeros(2, 3, requires_grad=True)
-    with pytest.raises(RuntimeError, match="not differentiable"):
-        gibbs_sweep(x, Q, lower=0, stream="native", seed=1)
-    with torch.no_grad():
-        assert not gibbs_sweep(x, Q, lower=0, stream="native", seed=1).requires_grad
+def test_refused_types():
+    for kind in (torch.bool, torch.complex64):
+        with pytest.raises(TypeError, match="lower is .*; real numbers are needed"):
+            gibbs_sweep(torch.zeros(2, 3), Q, lower=torch.zeros(3).to(kind), stream="native", seed=1)
+    with pytest.raises(ValueError, match="overrelax is 0.5, but there are no bounds"):
+        torch.ops.gibbsite.gibbs_sweep(torch.zeros(2, 3), Q, overrelax=0.5)
+
+
+@pytest.mark.parametrize("name", ["x", "precision", "location", "lower", "upper"])
+def test_not_differentiable(name):
+    """The argument is named, whichever it is, with and without keep and out."""
+    tensors = dict(x=torch.zeros(2, 3), precision=Q, location=torch.zeros(3), lower=torch.zeros(3),
+                   upper=torch.ones(3))
+    tensors[name] = tensors[name].clone().requires_grad_()
+    for options in (dict(), dict(keep=1), dict(out=torch.empty(2, 3))):
+        with pytest.raises(RuntimeError, match=f"{name} requires grad, but draws between bounds are not"):
+            gibbs_sweep(**tensors, stream="native", seed=1, **options)
+        with torch.no_grad():
+            gibbs_sweep(**tensors, stream="native", seed=1, **options)
+    tensors[name] = tensors[name].detach()
+    assert not gibbs_sweep(**tensors, stream="native", seed=1).requires_grad
+
+
+def test_rounding_is_the_models():
+    """Bounds given in double to a float sweep: those of a model's sampler, also where no float lies
+    between them, and where they are beyond every float."""
+    tiny, big = 2.0**-40, 1e300
+    boxes = [(0.1, 0.3), (0.1, 0.1), (1 + tiny, 1 + 2 * tiny), (-big, 1.0), (-1.0, big), (-big, big),
+             (-math.inf, -0.7), (big, math.inf), (-math.inf, -big), (1e-50, 2e-50), (-2e-50, -1e-50)]
+    lower, upper = (torch.tensor(bound, dtype=torch.float64) for bound in zip(*boxes))
+    q = torch.eye(len(boxes), dtype=torch.float64)
+    expected = torch.from_numpy(np.array(gibbsite.sample(
+        q.numpy(), lower=lower.numpy(), upper=upper.numpy(), method="gibbs", chains=3, warmup=0, draws=2,
+        seed=5, dtype="float32")))
+    x = expected[:, 0].contiguous()  # inside, so a start; its successor is the run's
+    got = gibbs_sweep(x, q.float(), lower=lower, upper=upper, stream="native", seed=5, first_sweep=1)
+    assert torch.equal(got, expected[:, 1]), f"expected {expected[:, 1]}, got {got}"
+
+
+def test_autocast_and_integers():
+    x = torch.zeros(4, 3, dtype=torch.bfloat16)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        got = gibbs_sweep(x, Q.bfloat16(), lower=torch.tensor([-1, -1, 0]), upper=torch.ones(3).bfloat16(),
+                          stream="native", seed=1)
+    assert got.dtype == torch.float32
+    assert torch.equal(got, gibbs_sweep(x.float(), Q, lower=[-1.0, -1, 0], upper=1, stream="native", seed=1))
+
+
+def test_memory_that_is_shared_with_the_result():
+    """Bounds that lie in out are read before it is written."""
+    out = torch.zeros(3, 3)
+    expected = gibbs_sweep(torch.ones(3, 3), Q, lower=torch.zeros(3), stream="native", seed=1)
+    gibbs_sweep(torch.ones(3, 3), Q, lower=out[1], out=out, stream="native", seed=1)
+    assert torch.equal(out, expected)
+
+
+def test_threads_do_not_matter():
+    q, x = torch.eye(40) * 2, torch.zeros(301, 40)
+    options = dict(lower=-0.5, upper=1, stream="native", seed=3, sweeps=3)
+    before, results = torch.get_num_threads(), []
+    for threads in (1, 2, 3):
+        torch.set_num_threads(threads)
+        results.append(gibbs_sweep(x, q, **options))
+    torch.set_num_threads(before)
+    assert all(torch.equal(results[0], r) for r in results[1:])

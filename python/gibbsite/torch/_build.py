@@ -32,7 +32,8 @@ def has_python_headers():
 
 
 def _sources():
-    names = ["op.cpp", "autograd.cpp", "tracing.cpp", "inputs.cpp", "cpu.cpp", "truncnorm.cpp"]
+    names = ["op.cpp", "autograd.cpp", "tracing.cpp", "inputs.cpp", "tensor_bounds.cpp", "cpu.cpp",
+             "truncnorm.cpp"]
     if has_cuda():
         names += ["cuda.cpp", "truncnorm_cuda.cpp"]
     if has_python_headers():

@@ -33,8 +33,18 @@ def _signed_seed(seed):
     return seed - 2**64
 
 
+def _bound(values, x):
+    """A number or a sequence as the tensor that the op takes; a number without a copy to the GPU,
+    which a CUDA graph could not hold."""
+    if values is None or isinstance(values, torch.Tensor) or not isinstance(x, torch.Tensor):
+        return values
+    if isinstance(values, (int, float)):
+        return torch.full((), float(values), dtype=torch.float64, device=x.device)
+    return torch.as_tensor(values, dtype=torch.float64).to(x.device)
+
+
 def _traced(x, precision, location, form, sweeps, stream, generator, seed, first_sweep,
-            first_chain, noise, omega, keep, check, out):
+            first_chain, noise, omega, keep, check, out, lower, upper, overrelax):
     """The same call through torch.ops, for programs that are being traced."""
     if generator is not None and torch.compiler.is_compiling():
         raise RuntimeError(
@@ -43,7 +53,8 @@ def _traced(x, precision, location, form, sweeps, stream, generator, seed, first
         )
     options = dict(form=form, sweeps=sweeps, stream=stream, generator=generator,
                    seed=_signed_seed(seed), first_sweep=first_sweep, first_chain=first_chain,
-                   noise=noise, omega=omega, check=check)
+                   noise=noise, omega=omega, check=check, lower=lower, upper=upper,
+                   overrelax=overrelax)
     if keep is not None and keep < 1:
         raise ValueError(f"gibbs_sweep: keep is {keep}; at least 1 is needed")
     if out is not None:
@@ -82,30 +93,27 @@ def gibbs_sweep(x, precision, location=None, *, form="offset", sweeps=1, stream=
     noise      [sweeps, D, B] or [sweeps, D, G, B]: the normals themselves, instead of a stream
     omega      Adler's over-relaxation, 0 < omega < 2; 1 is Gibbs sampling
     check      also refuses NaN and infinities, and precisions that are not symmetric or not
-               positive definite.  Waits for the device
+               positive definite; on a GPU also bounds that cross, and an x beyond them.  Waits for
+               the device
     out        where to write the result, of x's shape; may be x.  Not differentiable
     lower,     bounds of sites, a number, [D] or [G, D], -inf and inf for none, rounded inward; x must
-    upper      lie between them (on a GPU that is not checked, and lower > upper gives NaN).  Of
-               stream="native" alone; not differentiable, not under torch.compile; under CUDA graph
-               capture with a seed
+    upper      lie between them (on a GPU that is not looked at without check, and lower > upper gives
+               NaN).  Of stream="native" alone; not differentiable
     overrelax  r in [0, 1): over-relaxed draws between bounds; without bounds an omega of 1 + r
 
-    Differentiable in x, location, noise and precision (not twice).  With torch.compile only the
+    Differentiable in x, location, noise and precision (not twice, and not between bounds).  With torch.compile only the
     default generator can be used.  Under autocast, half types are computed in float32.
     """
     if overrelax and omega != 1.0:
         raise ValueError(f"gibbs_sweep: overrelax is {overrelax} and omega {omega}; one is allowed")
     if lower is not None or upper is not None:
-        from . import _bounded
-        return _bounded.sweep(gibbs_sweep, x, precision, location, form, sweeps, stream, generator,
-                              seed, first_sweep, first_chain, noise, omega, keep, check, out, lower,
-                              upper, overrelax)
-    if overrelax:
-        omega = 1.0 + overrelax
+        lower, upper = _bound(lower, x), _bound(upper, x)
+    elif overrelax:
+        omega, overrelax = 1.0 + overrelax, 0.0
     if not _is_dynamo_compiling():
         result = _call(x, precision, location, form, sweeps, stream, generator, seed, first_sweep,
-                       first_chain, noise, omega, keep, check, out)
+                       first_chain, noise, omega, keep, check, out, lower, upper, overrelax)
         if result is not NotImplemented:
             return result
     return _traced(x, precision, location, form, sweeps, stream, generator, seed, first_sweep,
-                   first_chain, noise, omega, keep, check, out)
+                   first_chain, noise, omega, keep, check, out, lower, upper, overrelax)

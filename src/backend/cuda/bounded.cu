@@ -56,19 +56,24 @@ template <typename T>
 static gbs_status launch(const bounded_args<T> &a, cudaStream_t stream, gbs_device_message message)
 {
     const int64_t blocks = a.groups * ((a.chains + BOUNDED_THREADS - 1) / BOUNDED_THREADS);
-    const bool shared = is_shared<T>(a.dim);
+    const bool shared = is_shared<T>(a.dim), replayed = a.device_key != NULL;
     const size_t bytes = shared ? shared_bytes_of<T>(a.dim) : 0;
     if (blocks > 2147483647LL)
         return refuse(message.text, message.bytes, GBS_ERROR_LIMIT,
                       "chains: %lld are too many for one launch", (long long)(a.groups * a.chains));
     if (bytes > 48 * 1024) {
         const cudaError_t error =
-            cudaFuncSetAttribute((const void *)sweep_bounded<T, true>,
+            cudaFuncSetAttribute(replayed ? (const void *)sweep_bounded<T, true, true>
+                                          : (const void *)sweep_bounded<T, true>,
                                  cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
         if (error != cudaSuccess)
             return from_cuda(error, "shared memory", message.text, message.bytes);
     }
-    if (shared)
+    if (shared && replayed)
+        sweep_bounded<T, true, true><<<(unsigned)blocks, BOUNDED_THREADS, bytes, stream>>>(a);
+    else if (replayed)
+        sweep_bounded<T, false, true><<<(unsigned)blocks, BOUNDED_THREADS, 0, stream>>>(a);
+    else if (shared)
         sweep_bounded<T, true><<<(unsigned)blocks, BOUNDED_THREADS, bytes, stream>>>(a);
     else
         sweep_bounded<T, false><<<(unsigned)blocks, BOUNDED_THREADS, 0, stream>>>(a);
@@ -117,6 +122,7 @@ static size_t lay_out(const gbs_sweep_spec *spec, unsigned char *workspace, boun
     a->lower = (const T *)piece(workspace, &used, vector);
     a->upper = (const T *)piece(workspace, &used, vector);
     a->bounded = piece(workspace, &used, models * rows);
+    a->device_key = (const uint32_t *)piece(workspace, &used, sizeof a->key);
     if (!is_shared<T>(spec->dim))
         a->workspace =
             (T *)piece(workspace, &used, (size_t)(spec->groups * spec->chains) * dim * sizeof(T));
@@ -142,6 +148,8 @@ static gbs_status sweep(const gbs_sweep_spec *spec, const gbs_cuda_launch *how,
     bounded_args<T> a;
     memset(&a, 0, sizeof a);
     lay_out(spec, (unsigned char *)how->workspace, &a);
+    if (how->device_seed == NULL)
+        a.device_key = NULL;
     a.groups = spec->groups;
     a.chains = spec->chains;
     a.dim = spec->dim;

@@ -294,9 +294,19 @@ static __device__ __forceinline__ const E *brought(E *to, const E *from, int64_t
     return to;
 }
 
+/* The key of the native stream, in the kernel's arguments, where it is an operand that costs no
+ * instruction, or REPLAYED, in memory. */
+template <bool REPLAYED, typename T>
+static __device__ __forceinline__ const gbs_philox_key &bounded_key(const bounded_args<T> &a)
+{
+    if constexpr (REPLAYED)
+        return *(const gbs_philox_key *)a.device_key;
+    return *(const gbs_philox_key *)a.key;
+}
+
 /* SHARED: columns, four vectors, states [dim][threads], flags.  Else nothing, and the workspace
  * holds states [dim][chains]. */
-template <typename T, bool SHARED>
+template <typename T, bool SHARED, bool REPLAYED = false>
 __global__ void __launch_bounds__(BOUNDED_THREADS)
     sweep_bounded(const __grid_constant__ bounded_args<T> a)
 {
@@ -334,7 +344,7 @@ __global__ void __launch_bounds__(BOUNDED_THREADS)
     for (int p = 0; p < dim; ++p)
         at.x(p) = from[p * a.x_stride[2]];
     const int64_t number = group * a.chains + chain;
-    chain_noise<T> noise(a, *(const gbs_philox_key *)a.key, number);
+    chain_noise<T> noise(a, bounded_key<REPLAYED>(a), number);
     T *kept = a.kept + number * dim;
     int64_t until_kept = a.keep_every; /* 0: never */
     for (int64_t sweep = 0; sweep < a.sweeps; ++sweep) {
@@ -380,6 +390,8 @@ __global__ void prepare_bounded(const gbs_sweep_args plain, const gbs_sweep_args
              *const centre = (T *)to.centre + group * rows,
              *const low = (T *)to.lower + group * rows, *const high = (T *)to.upper + group * rows;
     uint8_t *const bounded = (uint8_t *)to.bounded + group * rows;
+    if (to.device_key != NULL && group == 0 && threadIdx.x == 0)
+        *(gbs_philox_key *)to.device_key = gbs_philox_schedule(replayed_seed(plain.noise));
     for (int p = threadIdx.x; p < rows; p += blockDim.x) {
         const bool real = p < dim;
         const T *const row = matrix + (int64_t)p * plain.precision_row_stride;

@@ -22,6 +22,8 @@ template <typename T> struct bounded_args {
     int overrelaxed;
     T overrelax, beside; /* r, sqrt(1 - r^2) */
     uint32_t key[10][2]; /* Philox's, of every round */
+    const uint32_t *device_key; /* the same where prepare_bounded made it of a seed that is known
+                                   only when it runs; NULL: above */
     uint64_t first_pass, first_chain;
     const T *given; /* [passes, D, G B]: normals, and words at bounded places; NULL: native */
     const T *x;     /* [G, B, D] */

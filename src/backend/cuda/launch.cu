@@ -140,9 +140,6 @@ static gbs_status check_bounds(const gbs_sweep_spec *spec, const gbs_cuda_launch
         return refuse(message, bytes, GBS_ERROR_ARGUMENT,
                       "stream: %d, but draws between bounds take words of the native stream",
                       (int)spec->stream);
-    if (how != NULL && how->device_seed != NULL)
-        return refuse(message, bytes, GBS_ERROR_ARGUMENT,
-                      "device_seed: with bounds the seed must be known at launch");
     if (how != NULL && how->workspace == NULL && spec->groups * spec->chains > 0)
         return refuse(message, bytes, GBS_ERROR_ARGUMENT, "workspace: NULL");
     if (how != NULL && how->workspace_bytes < gbs_cuda_bounded_workspace(spec))

@@ -234,11 +234,12 @@ Variables run_forward(const at::Tensor &x, const at::Tensor &precision,
     if (!all_states && r.keep == 0)
         return {sweep_op().call(x, precision, location, noise, r.form, r.sweeps, r.stream,
                                 r.generator, r.seed, r.first_sweep, r.first_chain, r.omega, r.check,
-                                r.ticket, r.after)};
+                                std::nullopt, std::nullopt, 0.0, r.ticket, r.after)};
     const int64_t keep = all_states ? 1 : r.keep;
-    auto [y, kept] = sweep_kept_op().call(x, precision, location, noise, r.form, r.sweeps, r.stream,
-                                          r.generator, r.seed, r.first_sweep, r.first_chain,
-                                          r.omega, r.check, r.ticket, r.after, keep);
+    auto [y, kept] =
+        sweep_kept_op().call(x, precision, location, noise, r.form, r.sweeps, r.stream, r.generator,
+                             r.seed, r.first_sweep, r.first_chain, r.omega, r.check, std::nullopt,
+                             std::nullopt, 0.0, r.ticket, r.after, keep);
     if (!all_states)
         return {y, kept};
     states = kept;
@@ -297,29 +298,56 @@ class SweepFunction : public torch::autograd::Function<SweepFunction>
 } // namespace
 
 bool wants_gradient(const at::Tensor &x, const at::Tensor &precision,
-                    const OptionalTensor &location, const OptionalTensor &noise)
+                    const OptionalTensor &location, const OptionalTensor &noise,
+                    const OptionalTensor &lower, const OptionalTensor &upper)
 {
-    return at::GradMode::is_enabled() &&
-           (x.requires_grad() || precision.requires_grad() ||
-            (location && location->requires_grad()) || (noise && noise->requires_grad()));
+    if (!at::GradMode::is_enabled())
+        return false;
+    for (const OptionalTensor *given : {&location, &noise, &lower, &upper})
+        if (*given && (*given)->requires_grad())
+            return true;
+    return x.requires_grad() || precision.requires_grad();
 }
 
 namespace
 {
 
+// A draw between bounds is no affine function of what its law depends on.
+void refuse_between_bounds(const at::Tensor &x, const at::Tensor &precision,
+                           const OptionalTensor &location, const OptionalTensor &lower,
+                           const OptionalTensor &upper)
+{
+    if (!(lower || upper) || !at::GradMode::is_enabled())
+        return;
+    const std::pair<const char *, const OptionalTensor> given[] = {{"x", x},
+                                                                   {"precision", precision},
+                                                                   {"location", location},
+                                                                   {"lower", lower},
+                                                                   {"upper", upper}};
+    for (const auto &[name, t] : given)
+        TORCH_CHECK(!t || !t->requires_grad(), "gibbs_sweep: ", name,
+                    " requires grad, but draws between bounds are not differentiable: give ", name,
+                    ".detach(), or call under torch.no_grad()");
+}
+
 #define GIBBSITE_SYMBOLIC_ARGUMENTS                                                                \
     const at::Tensor &precision, const OptionalTensor &location, const OptionalTensor &noise,      \
         int64_t form, c10::SymInt sweeps, int64_t stream, const OptionalGenerator &generator,      \
         OptionalSymInt seed, c10::SymInt first_sweep, c10::SymInt first_chain, double omega,       \
-        bool check, int64_t ticket, const OptionalTensor &after
+        bool check, const OptionalTensor &lower, const OptionalTensor &upper, double overrelax,    \
+        int64_t ticket, const OptionalTensor &after
+// Calls that want no gradient go on as they are.
+#define GIBBSITE_FORWARDED                                                                         \
+    x, precision, location, noise, form, std::move(sweeps), stream, generator, std::move(seed),    \
+        std::move(first_sweep), std::move(first_chain), omega, check, lower, upper, overrelax,     \
+        ticket, after
 
 at::Tensor sweep_autograd(const at::Tensor &x, GIBBSITE_SYMBOLIC_ARGUMENTS)
 {
-    if (!wants_gradient(x, precision, location, noise)) {
+    refuse_between_bounds(x, precision, location, lower, upper);
+    if (!wants_gradient(x, precision, location, noise, lower, upper)) {
         const at::AutoDispatchBelowADInplaceOrView below;
-        return sweep_op().call(x, precision, location, noise, form, std::move(sweeps), stream,
-                               generator, std::move(seed), std::move(first_sweep),
-                               std::move(first_chain), omega, check, ticket, after);
+        return sweep_op().call(GIBBSITE_FORWARDED);
     }
     const Rest rest{form,        sweeps, stream, generator, seed,  first_sweep,
                     first_chain, omega,  check,  ticket,    after, 0};
@@ -330,11 +358,10 @@ std::tuple<at::Tensor, at::Tensor> sweep_kept_autograd(const at::Tensor &x,
                                                        GIBBSITE_SYMBOLIC_ARGUMENTS, int64_t keep)
 {
     TORCH_CHECK_VALUE(keep >= 1, "gibbs_sweep: keep is ", keep, "; at least 1 is needed");
-    if (!wants_gradient(x, precision, location, noise)) {
+    refuse_between_bounds(x, precision, location, lower, upper);
+    if (!wants_gradient(x, precision, location, noise, lower, upper)) {
         const at::AutoDispatchBelowADInplaceOrView below;
-        return sweep_kept_op().call(x, precision, location, noise, form, std::move(sweeps), stream,
-                                    generator, std::move(seed), std::move(first_sweep),
-                                    std::move(first_chain), omega, check, ticket, after, keep);
+        return sweep_kept_op().call(GIBBSITE_FORWARDED, keep);
     }
     const Rest rest{form,        sweeps, stream, generator, seed,  first_sweep,
                     first_chain, omega,  check,  ticket,    after, keep};
@@ -345,16 +372,15 @@ std::tuple<at::Tensor, at::Tensor> sweep_kept_autograd(const at::Tensor &x,
 at::Tensor sweep_into_autograd(const at::Tensor &x, GIBBSITE_SYMBOLIC_ARGUMENTS, int64_t keep,
                                const at::Tensor &out)
 {
-    TORCH_CHECK(!wants_gradient(x, precision, location, noise) &&
+    refuse_between_bounds(x, precision, location, lower, upper);
+    TORCH_CHECK(!wants_gradient(x, precision, location, noise, lower, upper) &&
                     !(at::GradMode::is_enabled() && out.requires_grad()),
                 "gibbs_sweep: out= does not support automatic differentiation, but one of the "
                 "arguments requires grad");
     at::Tensor kept;
     {
         const at::AutoDispatchBelowADInplaceOrView below;
-        kept = sweep_into_op().call(x, precision, location, noise, form, std::move(sweeps), stream,
-                                    generator, std::move(seed), std::move(first_sweep),
-                                    std::move(first_chain), omega, check, ticket, after, keep, out);
+        kept = sweep_into_op().call(GIBBSITE_FORWARDED, keep, out);
     }
     torch::autograd::impl::bump_version(out);
     return kept;

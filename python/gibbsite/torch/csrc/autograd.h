@@ -17,7 +17,8 @@ namespace gibbsite
     const at::Tensor &, const at::Tensor &, const std::optional<at::Tensor> &,                     \
         const std::optional<at::Tensor> &, int64_t, c10::SymInt, int64_t,                          \
         const std::optional<at::Generator> &, std::optional<c10::SymInt>, c10::SymInt,             \
-        c10::SymInt, double, bool, int64_t, const std::optional<at::Tensor> &
+        c10::SymInt, double, bool, const std::optional<at::Tensor> &,                              \
+        const std::optional<at::Tensor> &, double, int64_t, const std::optional<at::Tensor> &
 
 using SweepSignature = at::Tensor(GIBBSITE_HANDLE_ARGUMENTS);
 using SweepKeptSignature = std::tuple<at::Tensor, at::Tensor>(GIBBSITE_HANDLE_ARGUMENTS, int64_t);
@@ -33,6 +34,7 @@ const SweepIntoHandle &sweep_into_op();
 // Whether gradients are on and any of these wants one.
 bool wants_gradient(const at::Tensor &x, const at::Tensor &precision,
                     const std::optional<at::Tensor> &location,
-                    const std::optional<at::Tensor> &noise);
+                    const std::optional<at::Tensor> &noise, const std::optional<at::Tensor> &lower,
+                    const std::optional<at::Tensor> &upper);
 
 } // namespace gibbsite

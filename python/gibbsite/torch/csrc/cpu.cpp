@@ -3,9 +3,11 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Functions.h>
+#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/Utils.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -93,9 +95,14 @@ void verify_once()
     }
 }
 
+constexpr int most_threads = 1024; // of a context
+
+// Draws between bounds cost enough to be shared out among PyTorch's threads.
 void sweep(gbs_sweep_spec &spec)
 {
-    raise_unless_ok(gbs_sweep(thread_context(), &spec), gbs_context_message(thread_context()));
+    const bool bounded = spec.lower != nullptr || spec.upper != nullptr;
+    gbs_context *const context = thread_context(bounded ? std::min(at::get_num_threads(), most_threads) : 1);
+    raise_unless_ok(gbs_sweep(context, &spec), gbs_context_message(context));
 }
 
 } // namespace
@@ -137,8 +144,8 @@ void verify_torch_stream(Run run, c10::Device device, int64_t elements)
     at::Generator drawn = at::globalContext().defaultGenerator(device).clone();
     std::optional<at::Generator> ours = drawn.clone();
     const std::optional<at::Tensor> none;
-    const Call call{precision,    none, none, Form::offset, 1,    Stream::torch, ours,
-                    std::nullopt, 0,    0,    1.0,          false};
+    const Call call{precision, none, none, Form::offset, 1,    Stream::torch, ours, std::nullopt,
+                    0,         0,    1.0,  false,        none, none,          0.0};
     const at::Tensor out = at::empty_like(x);
     run(checked_inputs(x, call, 0, out), call, 0, out, at::Tensor());
     const double error =

@@ -99,7 +99,7 @@ at::Tensor apart_from(const at::Tensor &x, const at::Tensor &out)
 // Tensors other than x that out overlaps are read from copies too.
 at::Tensor unshared(const at::Tensor &t, const at::Tensor &out)
 {
-    return !out.defined() || !t.is_alias_of(out) ? t : t.clone();
+    return !out.defined() || !t.defined() || !t.is_alias_of(out) ? t : t.clone();
 }
 
 int64_t group_stride(const at::Tensor &t, int64_t dims_of_one)
@@ -141,15 +141,21 @@ void check_finite(const char *name, const at::Tensor &t)
 
 } // namespace
 
-gbs_context *thread_context()
+gbs_context *thread_context(int threads)
 {
-    thread_local std::unique_ptr<gbs_context, ContextDeleter> context;
-    if (!context) {
+    // one for this thread alone, one for as many as were last asked for
+    thread_local std::array<std::unique_ptr<gbs_context, ContextDeleter>, 2> contexts;
+    thread_local std::array<int, 2> made_for{};
+    const size_t which = threads > 1;
+    if (made_for[which] != threads) {
+        gbs_context_options options = gbs_context_options_default();
+        options.threads = threads;
         gbs_context *made = nullptr;
-        raise_unless_ok(gbs_context_create(nullptr, &made), "no memory for a context");
-        context.reset(made);
+        raise_unless_ok(gbs_context_create(&options, &made), "no memory for a context");
+        contexts[which].reset(made);
+        made_for[which] = threads;
     }
-    return context.get();
+    return contexts[which].get();
 }
 
 void raise_unless_ok(gbs_status status, const char *message)
@@ -174,6 +180,7 @@ Inputs checked_inputs(const at::Tensor &x, const Call &call, int64_t keep, const
         check_like_x("location", *call.location, x);
         check_shape("location", *call.location, x, {shape.dim});
     }
+    check_bounded_call(call.has_bounds(), call.noise.has_value(), call.stream, call.overrelax);
     TORCH_CHECK_VALUE(call.sweeps >= 0, "gibbs_sweep: sweeps is ", call.sweeps,
                       "; it must not be negative");
     TORCH_CHECK_VALUE(keep >= 0, "gibbs_sweep: keep is ", keep, "; at least 1 is needed");
@@ -194,10 +201,15 @@ Inputs checked_inputs(const at::Tensor &x, const Call &call, int64_t keep, const
                       call.first_chain, "; torch's stream cannot skip, only stream=\"native\" can");
     if (out.defined())
         check_out(out, x);
+    Bounds bounds = checked_bounds(x, call);
+    bounds = {unshared(bounds.lower, out), unshared(bounds.upper, out)};
     const at::Tensor none;
-    return {shape, apart_from(x, out), unshared(with_plain_rows(call.precision), out),
+    return {shape,
+            apart_from(x, out),
+            unshared(with_plain_rows(call.precision), out),
             call.location ? unshared(with_plain_rows(*call.location), out) : none,
-            call.noise ? unshared(call.noise->contiguous(), out) : none};
+            call.noise ? unshared(call.noise->contiguous(), out) : none,
+            bounds};
 }
 
 gbs_sweep_spec spec_of(const Inputs &inputs, const Call &call, int64_t keep, const at::Tensor &out,
@@ -222,6 +234,15 @@ gbs_sweep_spec spec_of(const Inputs &inputs, const Call &call, int64_t keep, con
     set_strides(spec.out_stride, out);
     spec.sweeps = call.sweeps;
     spec.omega = call.omega;
+    if (inputs.bounds.lower.defined()) {
+        spec.lower = inputs.bounds.lower.const_data_ptr();
+        spec.bounds_group_stride = group_stride(inputs.bounds.lower, 1);
+    }
+    if (inputs.bounds.upper.defined()) {
+        spec.upper = inputs.bounds.upper.const_data_ptr();
+        spec.bounds_group_stride = group_stride(inputs.bounds.upper, 1);
+    }
+    spec.overrelax = call.overrelax;
     spec.keep_every = keep;
     spec.kept = keep > 0 ? kept.data_ptr() : nullptr;
     spec.first_sweep = call.first_sweep;
@@ -238,6 +259,7 @@ void check_values(const Inputs &inputs, const Call &call)
     check_finite("x", inputs.x);
     check_finite("location", inputs.location);
     check_finite("noise", inputs.noise);
+    check_within(inputs, call);
     const at::Tensor all = inputs.precision.cpu().contiguous();
     const int64_t groups = all.dim() == 3 ? all.size(0) : 1;
     for (int64_t g = 0; g < groups; ++g) {
@@ -252,7 +274,6 @@ void check_values(const Inputs &inputs, const Call &call)
         const std::string where = groups > 1 ? c10::str("group ", g, ": ") : std::string();
         raise_unless_ok(status, (where + gbs_context_message(thread_context())).c_str());
     }
-    (void)call;
 }
 
 } // namespace gibbsite

@@ -34,14 +34,17 @@ using OptionalSymInt = std::optional<c10::SymInt>;
 Call call_of(const at::Tensor &precision, const OptionalTensor &location,
              const OptionalTensor &noise, int64_t form, int64_t sweeps, int64_t stream,
              const OptionalGenerator &generator, std::optional<int64_t> seed, int64_t first_sweep,
-             int64_t first_chain, double omega, bool check)
+             int64_t first_chain, double omega, bool check, const OptionalTensor &lower,
+             const OptionalTensor &upper, double overrelax)
 {
     return {precision,   location,
             noise,       static_cast<Form>(form),
             sweeps,      static_cast<Stream>(stream),
             generator,   seed,
             first_sweep, first_chain,
-            omega,       check};
+            omega,       check,
+            lower,       upper,
+            overrelax};
 }
 
 void run(const at::Tensor &x, const Call &call, int64_t keep, const at::Tensor &out,
@@ -89,15 +92,15 @@ c10::SymInt kept_count(const c10::SymInt &sweeps, int64_t keep)
     const at::Tensor &precision, const OptionalTensor &location, const OptionalTensor &noise,      \
         int64_t form, int64_t sweeps, int64_t stream, const OptionalGenerator &generator,          \
         std::optional<int64_t> seed, int64_t first_sweep, int64_t first_chain, double omega,       \
-        bool check
+        bool check, const OptionalTensor &lower, const OptionalTensor &upper, double overrelax
 #define GIBBSITE_SYMBOLIC_ARGUMENTS                                                                \
     const at::Tensor &precision, const OptionalTensor &location, const OptionalTensor &noise,      \
         int64_t form, c10::SymInt sweeps, int64_t stream, const OptionalGenerator &generator,      \
         OptionalSymInt seed, c10::SymInt first_sweep, c10::SymInt first_chain, double omega,       \
-        bool check
+        bool check, const OptionalTensor &lower, const OptionalTensor &upper, double overrelax
 #define GIBBSITE_CALL                                                                              \
     call_of(precision, location, noise, form, sweeps, stream, generator, seed, first_sweep,        \
-            first_chain, omega, check)
+            first_chain, omega, check, lower, upper, overrelax)
 
 at::Tensor sweep_kernel(const at::Tensor &x, GIBBSITE_ARGUMENTS, int64_t, const OptionalTensor &)
 {
@@ -125,8 +128,11 @@ at::Tensor sweep_into_kernel(const at::Tensor &x, GIBBSITE_ARGUMENTS, int64_t,
 
 // ---- shapes, for tracing ----
 
-void check_dimensions(const at::Tensor &x, const at::Tensor &precision)
+// What can be known before the program runs: it is refused while it is traced then.
+void check_traced(const at::Tensor &x, const at::Tensor &precision, bool noise, int64_t stream,
+                  bool bounds, double overrelax)
 {
+    check_bounded_call(bounds, noise, static_cast<Stream>(stream), overrelax);
     TORCH_CHECK_VALUE(x.dim() == 2 || x.dim() == 3, "gibbs_sweep: x has ", x.dim(),
                       " dimensions; 2 or 3 are needed");
     TORCH_CHECK_VALUE(precision.dim() == 2 || precision.dim() == x.dim(),
@@ -138,21 +144,21 @@ void check_dimensions(const at::Tensor &x, const at::Tensor &precision)
 at::Tensor sweep_meta(const at::Tensor &x, GIBBSITE_SYMBOLIC_ARGUMENTS, int64_t,
                       const OptionalTensor &)
 {
-    check_dimensions(x, precision);
+    check_traced(x, precision, noise.has_value(), stream, lower || upper, overrelax);
     return at::empty_like(x);
 }
 
 std::tuple<at::Tensor, at::Tensor> sweep_kept_meta(const at::Tensor &x, GIBBSITE_SYMBOLIC_ARGUMENTS,
                                                    int64_t, const OptionalTensor &, int64_t keep)
 {
-    check_dimensions(x, precision);
+    check_traced(x, precision, noise.has_value(), stream, lower || upper, overrelax);
     return {at::empty_like(x), new_kept(x, kept_count(sweeps, keep))};
 }
 
 at::Tensor sweep_into_meta(const at::Tensor &x, GIBBSITE_SYMBOLIC_ARGUMENTS, int64_t,
                            const OptionalTensor &, int64_t keep, const at::Tensor &)
 {
-    check_dimensions(x, precision);
+    check_traced(x, precision, noise.has_value(), stream, lower || upper, overrelax);
     return new_kept(x, kept_count(sweeps, keep));
 }
 
@@ -182,11 +188,12 @@ int64_t stream_of(c10::string_view name)
     const at::Tensor &x, const at::Tensor &precision, const OptionalTensor &location,              \
         c10::string_view form, c10::SymInt sweeps, c10::string_view stream,                        \
         const OptionalGenerator &generator, OptionalSymInt seed, c10::SymInt first_sweep,          \
-        c10::SymInt first_chain, const OptionalTensor &noise, double omega
+        c10::SymInt first_chain, const OptionalTensor &noise, double omega,                        \
+        const OptionalTensor &lower, const OptionalTensor &upper, double overrelax
 #define GIBBSITE_NAMED_CALL                                                                        \
     x, precision, location, noise, form_of(form), std::move(sweeps), stream_of(stream), generator, \
-        std::move(seed), std::move(first_sweep), std::move(first_chain), omega, check,             \
-        turn.ticket, turn.after
+        std::move(seed), std::move(first_sweep), std::move(first_chain), omega, check, lower,      \
+        upper, overrelax, turn.ticket, turn.after
 
 at::Tensor sweep_named(GIBBSITE_NAMED_ARGUMENTS, bool check)
 {
@@ -235,8 +242,8 @@ at::Tensor sweep_autocast(const at::Tensor &x, GIBBSITE_SYMBOLIC_ARGUMENTS, int6
     const c10::impl::ExcludeDispatchKeyGuard guard(c10::autocast_dispatch_keyset);
     return sweep_op().call(as_float(x, device), as_float(precision, device),
                            as_float(location, device), as_float(noise, device), form, sweeps,
-                           stream, generator, seed, first_sweep, first_chain, omega, check, ticket,
-                           after);
+                           stream, generator, seed, first_sweep, first_chain, omega, check, lower,
+                           upper, overrelax, ticket, after);
 }
 
 std::tuple<at::Tensor, at::Tensor> sweep_kept_autocast(const at::Tensor &x,
@@ -248,7 +255,7 @@ std::tuple<at::Tensor, at::Tensor> sweep_kept_autocast(const at::Tensor &x,
     return sweep_kept_op().call(as_float(x, device), as_float(precision, device),
                                 as_float(location, device), as_float(noise, device), form, sweeps,
                                 stream, generator, seed, first_sweep, first_chain, omega, check,
-                                ticket, after, keep);
+                                lower, upper, overrelax, ticket, after, keep);
 }
 
 } // namespace
@@ -283,7 +290,8 @@ const SweepIntoHandle &sweep_into_op()
     (call).precision, (call).location, (call).noise, static_cast<int64_t>((call).form),            \
         (call).sweeps, static_cast<int64_t>((call).stream), (call).generator,                      \
         (call).seed ? OptionalSymInt(*(call).seed) : OptionalSymInt(), (call).first_sweep,         \
-        (call).first_chain, (call).omega, (call).check
+        (call).first_chain, (call).omega, (call).check, (call).lower, (call).upper,                \
+        (call).overrelax
 
 // An eager call on ordinary tensors that want no gradient, and nobody watches: all that the
 // dispatcher would do then is to find the kernel, and that takes longer than a small sweep.
@@ -293,7 +301,8 @@ bool is_plain(const at::Tensor &x, const Call &call, const at::Tensor *out)
         return false;
     c10::DispatchKeySet keys = x.key_set() | call.precision.key_set();
     keys = call.location ? keys | call.location->key_set() : keys;
-    keys = call.noise ? keys | call.noise->key_set() : keys;
+    for (const auto *given : {&call.noise, &call.lower, &call.upper})
+        keys = *given ? keys | (*given)->key_set() : keys;
     keys = out != nullptr ? keys | out->key_set() : keys;
     const auto local = c10::impl::tls_local_dispatch_key_set();
     keys = ((keys | local.included_) - local.excluded_) -
@@ -301,7 +310,7 @@ bool is_plain(const at::Tensor &x, const Call &call, const at::Tensor *out)
            c10::DispatchKeySet(c10::DispatchKey::BackendSelect);
     return (keys == c10::DispatchKeySet(c10::DispatchKey::CPU) ||
             keys == c10::DispatchKeySet(c10::DispatchKey::CUDA)) &&
-           !wants_gradient(x, call.precision, call.location, call.noise) &&
+           !wants_gradient(x, call.precision, call.location, call.noise, call.lower, call.upper) &&
            !(out != nullptr && out->requires_grad() && at::GradMode::is_enabled());
 }
 
@@ -350,12 +359,14 @@ at::Tensor sweep_into(const at::Tensor &x, const Call &call, int64_t keep, const
 #define GIBBSITE_SCHEMA                                                                            \
     "(Tensor x, Tensor precision, Tensor? location, Tensor? noise, int form, SymInt sweeps, "      \
     "int stream, Generator? generator, SymInt? seed, SymInt first_sweep, SymInt first_chain, "     \
-    "float omega, bool check, int ticket, Tensor? after"
+    "float omega, bool check, Tensor? lower, Tensor? upper, float overrelax, int ticket, "         \
+    "Tensor? after"
 #define GIBBSITE_NAMED_SCHEMA                                                                      \
     "(Tensor x, Tensor precision, Tensor? location=None, *, str form=\"offset\", SymInt "          \
     "sweeps=1, "                                                                                   \
     "str stream=\"torch\", Generator? generator=None, SymInt? seed=None, SymInt first_sweep=0, "   \
-    "SymInt first_chain=0, Tensor? noise=None, float omega=1.0, "
+    "SymInt first_chain=0, Tensor? noise=None, float omega=1.0, Tensor? lower=None, "              \
+    "Tensor? upper=None, float overrelax=0.0, "
 
 TORCH_LIBRARY(gibbsite, m)
 {

@@ -38,6 +38,14 @@ std::optional<at::Generator> generator(PyObject *object)
     return reinterpret_cast<THPGenerator *>(object)->cdata;
 }
 
+double number(PyObject *object)
+{
+    const double value = PyFloat_AsDouble(object);
+    if (value == -1.0 && PyErr_Occurred() != nullptr)
+        throw python_error();
+    return value;
+}
+
 int64_t integer(const char *name, PyObject *object)
 {
     const bool whole = PyLong_Check(object) && !PyBool_Check(object);
@@ -128,8 +136,8 @@ PyObject *pair(const at::Tensor &first, const at::Tensor &second)
 }
 
 // x, precision, location, form, sweeps, stream, generator, seed, first_sweep, first_chain, noise,
-// omega, keep, check, out
-constexpr Py_ssize_t argument_count = 15;
+// omega, keep, check, out, lower, upper, overrelax
+constexpr Py_ssize_t argument_count = 18;
 
 // NotImplemented while a program is being traced, which then calls torch.ops instead.
 PyObject *sweep_from_python(PyObject *, PyObject *const *args, Py_ssize_t count)
@@ -144,9 +152,9 @@ PyObject *sweep_from_python(PyObject *, PyObject *const *args, Py_ssize_t count)
     const auto location = optional_tensor("location", args[2]);
     const auto noise = optional_tensor("noise", args[10]);
     const auto given_generator = generator(args[6]);
-    const double omega = PyFloat_AsDouble(args[11]);
-    if (omega == -1.0 && PyErr_Occurred() != nullptr)
-        throw python_error();
+    const double omega = number(args[11]), overrelax = number(args[17]);
+    const auto lower = optional_tensor("lower", args[15]);
+    const auto upper = optional_tensor("upper", args[16]);
     const Call call{precision,
                     location,
                     noise,
@@ -158,7 +166,10 @@ PyObject *sweep_from_python(PyObject *, PyObject *const *args, Py_ssize_t count)
                     integer("first_sweep", args[8]),
                     integer("first_chain", args[9]),
                     omega,
-                    PyObject_IsTrue(args[13]) != 0};
+                    PyObject_IsTrue(args[13]) != 0,
+                    lower,
+                    upper,
+                    overrelax};
     const int64_t keep = args[12] == Py_None ? 0 : integer("keep", args[12]);
     TORCH_CHECK_VALUE(keep >= 1 || args[12] == Py_None, "gibbs_sweep: keep is ", keep,
                       "; at least 1 is needed");

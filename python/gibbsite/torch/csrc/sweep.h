@@ -16,7 +16,8 @@ namespace gibbsite
 enum class Form : int64_t { offset = 0, mean = 1, info = 2 };
 enum class Stream : int64_t { torch = 0, native = 1 };
 
-// Everything about a call but x and out.  noise, where given, replaces the stream.
+// Everything about a call but x and out.  noise, where given, replaces the stream; bounds may be of
+// any type and of any shape that `checked_bounds` takes.
 struct Call {
     const at::Tensor &precision;
     const std::optional<at::Tensor> &location;
@@ -29,6 +30,13 @@ struct Call {
     int64_t first_sweep, first_chain;
     double omega;
     bool check;
+    const std::optional<at::Tensor> &lower, &upper;
+    double overrelax;
+
+    bool has_bounds() const
+    {
+        return lower || upper;
+    }
 };
 
 // Sizes of x: [B, D] is one group.
@@ -36,11 +44,26 @@ struct Shape {
     int64_t groups, chains, dim;
 };
 
+// [D] or [G, D], both of one shape, contiguous; undefined where there is no such bound.
+struct Bounds {
+    at::Tensor lower, upper;
+};
+
 // Contiguous enough for the library, and alive as long as the spec that points into them.
 struct Inputs {
     Shape shape;
     at::Tensor x, precision, location, noise; // the last two may be undefined
+    Bounds bounds;
 };
+
+// What goes with bounds and over-relaxation; looks at no tensor's values.
+void check_bounded_call(bool bounds, bool noise, Stream stream, double overrelax);
+
+// The call's bounds in x's type, rounded inward.
+Bounds checked_bounds(const at::Tensor &x, const Call &call);
+
+// check=True: bounds that leave room, and an x between them, where the library cannot look.
+void check_within(const Inputs &inputs, const Call &call);
 
 // Checks every tensor against x and raises naming the argument, shapes and types; then makes
 // copies of those whose layout the library does not take.  `out` may be undefined.
@@ -54,8 +77,9 @@ gbs_sweep_spec spec_of(const Inputs &inputs, const Call &call, int64_t keep, con
 // own verdict.  Waits for the device.
 void check_values(const Inputs &inputs, const Call &call);
 
-// This thread's context: the library's memory and messages.
-gbs_context *thread_context();
+// This thread's context: the library's memory and messages.  Work that is worth it is shared out
+// among `threads`.
+gbs_context *thread_context(int threads = 1);
 
 // Turns a failed status into the Python exception that fits it.
 void raise_unless_ok(gbs_status status, const char *message);
