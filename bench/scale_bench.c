@@ -22,7 +22,7 @@
 #include <cblas.h>
 #endif
 
-enum { MOST_ROWS = 4, MOST_ROUNDS = 99 };
+enum { MOST_ROUNDS = 99, MOST_THREADS = 64 };
 
 typedef struct settings {
     int32_t threads;
@@ -187,6 +187,34 @@ static const char *type_name(gbs_type type)
 
 /* ---- threads over one ---- */
 
+/* Register arithmetic in threads that share nothing: as far as this machine's cores go together. */
+static void *spin(void *data)
+{
+    const int64_t times = *(const int64_t *)data;
+    double x = 1;
+    for (int64_t k = 0; k < times * 1000; ++k) {
+        x = x * 0.999 + 0.001;
+        __asm__ volatile("" : "+x"(x));
+    }
+    return NULL;
+}
+
+/* As many runs of spin in all, whatever the number of threads. */
+static void run_spin(void *data, int64_t times)
+{
+    const int32_t threads = *(const int32_t *)data;
+    int64_t share = times / threads;
+    pthread_t other[MOST_THREADS];
+    for (int32_t k = 1; k < threads; ++k)
+        if (pthread_create(&other[k], NULL, spin, &share) != 0) {
+            fputs("no thread\n", stderr);
+            exit(1);
+        }
+    spin(&share);
+    for (int32_t k = 1; k < threads; ++k)
+        pthread_join(other[k], NULL);
+}
+
 static void section_threads(const settings *s)
 {
     static const struct {
@@ -195,23 +223,30 @@ static void section_threads(const settings *s)
     } cells[] = {{GBS_F32, 32, 4096},  {GBS_F64, 32, 4096},  {GBS_F32, 8, 16384},
                  {GBS_F32, 128, 4096}, {GBS_F64, 128, 4096}, {GBS_F32, 1138, 4096}};
     printf(
-        "\n## %d threads over one\n\n| type | D | B | one, Gsites/s | %d threads | ratio | target "
-        "| had its cores |\n|---|---:|---:|---:|---:|---:|---:|---:|\n",
+        "\n## %d threads over one; beside them register arithmetic in threads that share "
+        "nothing\n\n"
+        "| type | D | B | one, Gsites/s | %d threads | ratio | target | arithmetic | share of it "
+        "| had its cores |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
         s->threads, s->threads);
     for (size_t k = 0; k < sizeof cells / sizeof *cells; ++k) {
         gbs_model *const model = make_model(cells[k].dim);
         library_row one = open_library(model, cells[k].type, cells[k].chains, 1),
                     many = open_library(model, cells[k].type, cells[k].chains, s->threads);
-        row rows[2] = {{.run = run_library, .data = &one, .threads = 1},
-                       {.run = run_library, .data = &many, .threads = s->threads}};
-        time_rows(rows, 2, s);
-        const double sites = 1e-9 * (double)(cells[k].dim * cells[k].chains);
-        printf("| %s | %lld | %lld | %.3f | %.3f | %.2f | %.2f | %.0f %%, %.0f %% |\n",
+        int32_t spinners[2] = {1, s->threads};
+        row rows[4] = {{.run = run_library, .data = &one, .threads = 1},
+                       {.run = run_library, .data = &many, .threads = s->threads},
+                       {.run = run_spin, .data = &spinners[0], .threads = 1},
+                       {.run = run_spin, .data = &spinners[1], .threads = s->threads}};
+        time_rows(rows, 4, s);
+        const double sites = 1e-9 * (double)(cells[k].dim * cells[k].chains),
+                     library = ratio(&rows[1], &rows[0], s->rounds),
+                     arithmetic = ratio(&rows[3], &rows[2], s->rounds);
+        printf("| %s | %lld | %lld | %.3f | %.3f | %.2f | %.2f | %.2f | %.0f %% | %.0f %%, %.0f %% "
+               "|\n",
                type_name(cells[k].type), (long long)cells[k].dim, (long long)cells[k].chains,
                sites / median(rows[0].spent, s->rounds), sites / median(rows[1].spent, s->rounds),
-               ratio(&rows[1], &rows[0], s->rounds), 0.95 * s->threads,
+               library, 0.95 * s->threads, arithmetic, 100 * library / arithmetic,
                100 * median(rows[0].busy, s->rounds), 100 * median(rows[1].busy, s->rounds));
-        fflush(stdout);
         close_library(&one);
         close_library(&many);
         gbs_model_release(model);
@@ -477,10 +512,11 @@ int main(int argc, char **argv)
         else
             chosen = 1;
     }
-    if (s.threads < 1 || s.rounds < 1 || s.rounds > MOST_ROUNDS) {
-        fprintf(stderr, "--threads at least 1, --rounds 1 to %d\n", MOST_ROUNDS);
+    if (s.threads < 1 || s.threads > MOST_THREADS || s.rounds < 1 || s.rounds > MOST_ROUNDS) {
+        fprintf(stderr, "--threads 1 to %d, --rounds 1 to %d\n", MOST_THREADS, MOST_ROUNDS);
         return 2;
     }
+    setvbuf(stdout, NULL, _IOLBF, 0); /* a row is seen when it is known, through a pipe too */
     printf("%s; medians of %d rounds of %g s\n",
            core_time ? "process time over threads" : "wall time", s.rounds, s.seconds);
     for (size_t section = 0; section < sizeof sections / sizeof *sections; ++section) {
