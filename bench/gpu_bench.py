@@ -79,10 +79,10 @@ class Bench:
     def left(self):
         return self.limit - (time.perf_counter() - self.begin)
 
-    def time_walls(self, how, key, call, floor):
-        median, mean, count = self.clock.wall(call)
-        for clock, seconds in (("wall median", median), ("wall mean", mean)):
-            self.results.add("single", how, *key, 1, clock, seconds, floor, count)
+    def time_walls(self, calls, key, floor):
+        for how, (median, mean, count) in self.clock.walls(calls).items():
+            for clock, seconds in (("wall median", median), ("wall mean", mean)):
+                self.results.add("single", how, *key, 1, clock, seconds, floor, count)
 
     def single(self, dtype, dim, chains):
         """One sweep of torch's stream, by every means but torch.compile."""
@@ -92,15 +92,14 @@ class Bench:
         def add(how, clock, seconds):
             self.results.add("single", how, *key, 1, clock, seconds, floor)
 
-        self.time_walls("op", key, model.with_op, floor)
-        self.time_walls("module", key, model.with_module, floor)
+        self.time_walls({"op": model.with_op, "module": model.with_module, "x + x": model.with_addition,
+                         "noise loop and kernel": model.with_noise_loop, "loop": model.with_loop},
+                        key, floor)
         add("op", "device", self.clock.on_device(model.with_op, calls=20))
         if self.clock.on_cuda:
             calls = 100 if dim * chains <= 1 << 20 else 20  # a graph's own start takes 7 us
             self.results.add("single", "op", *key, 1, "graph", self.clock.in_graph(model.with_op, calls),
                              floor, calls)
-        self.time_walls("noise loop and kernel", key, model.with_noise_loop, floor)
-        self.time_walls("loop", key, model.with_loop, floor)
         add("loop", "device", self.clock.on_device(model.with_loop))
         if self.clock.on_cuda:
             add("loop", "graph", self.clock.in_graph(model.with_loop))
@@ -138,7 +137,7 @@ class Bench:
         for _ in range(3):
             call()
         print(f"compiled in {time.perf_counter() - begin:.1f} s")
-        self.time_walls(f"torch.compile {mode}", ("f32", dim, chains), call,
+        self.time_walls({f"torch.compile {mode}": call}, ("f32", dim, chains),
                         gpu_floors.one_sweep("f32", dim, chains))
         return time.perf_counter() - begin
 

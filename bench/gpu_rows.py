@@ -54,6 +54,9 @@ class Model:
     def with_op(self):
         return gibbs_sweep(self.x, self.precision, self.mu)
 
+    def with_addition(self):
+        return self.x + self.x
+
     def sweeps_in_place(self, sweeps):
         return gibbs_sweep(self.x, self.precision, self.mu, sweeps=sweeps, stream="native", seed=1,
                            out=self.out)
@@ -82,19 +85,25 @@ class Clock:
     def count(self, seconds_each, most):
         return max(3, min(most, int(self.seconds / seconds_each)))
 
-    def wall(self, call, most=1000):
-        """Median and mean seconds of a call, back to back, and how many there were.  The mean holds
-        the wait for the device at the end."""
-        count = self.count(self.once(call), most)
-        stamps = []
-        self.sync()
-        for _ in range(count):
-            stamps.append(time.perf_counter())
-            call()
-        stamps.append(time.perf_counter())
-        self.sync()
-        mean = (time.perf_counter() - stamps[0]) / count
-        return statistics.median(b - a for a, b in zip(stamps, stamps[1:])), mean, count
+    def walls(self, calls, most=1000, rounds=5):
+        """name -> (median seconds of a call, mean, how many), each back to back with itself.  They
+        take turns in rounds, so that whatever slows the host slows them alike.  The mean holds the
+        wait for the device at the end of a round."""
+        counts = {name: -(-self.count(self.once(call), most) // rounds) for name, call in calls.items()}
+        each, total = {name: [] for name in calls}, dict.fromkeys(calls, 0.0)
+        for _ in range(rounds):
+            for name, call in calls.items():
+                stamps = []
+                self.sync()
+                for _ in range(counts[name]):
+                    stamps.append(time.perf_counter())
+                    call()
+                stamps.append(time.perf_counter())
+                self.sync()
+                total[name] += time.perf_counter() - stamps[0]
+                each[name] += [b - a for a, b in zip(stamps, stamps[1:])]
+        return {name: (statistics.median(times), total[name] / len(times), len(times))
+                for name, times in each.items()}
 
     def on_device(self, call, calls=1, most=100):
         """Median seconds of a call on the device's own clock, over batches of `calls`.  A kernel

@@ -26,6 +26,7 @@ SINGLE = {
     "op, wall": ("op", "wall median"),
     "op, wall mean": ("op", "wall mean"),
     "module, wall": ("module", "wall median"),
+    "x + x, wall": ("x + x", "wall median"),
     "op, device": ("op", "device"),
     "op, graph": ("op", "graph"),
 }
@@ -96,6 +97,7 @@ def targets(rows):
     return [
         ("one sweep in a graph of 100, us", 2.9, graph, False),
         ("one call on the wall, Python included, us", 8.0, wall, False),
+        ("one call over x + x, on the wall", 1.5, ratio(wall, single("x + x", "wall median")), False),
         ("eager loop over one call, on the wall", 500, ratio(single("loop", "wall median"), wall), True),
         ("noise loop and kernel over one call, on the wall", 40,
          ratio(single("noise loop and kernel", "wall median"), wall), True),
