@@ -2,8 +2,8 @@
  * calls of one or two sweeps in a CUDA graph of 100, many sweeps in one launch.
  *
  *     gpu_kernels                       the rows below
- *     gpu_kernels KERNEL TYPE D B S     one row; KERNEL is auto, lanes, threads, shared or tiles,
- *                                       TYPE f32 or f64; native stream
+ *     gpu_kernels KERNEL TYPE D B S     one row; KERNEL is auto, lanes, threads, shared, tiles or
+ * sums, TYPE f32 or f64; native stream
  *
  * bench/gpu_bench.py measures what users see; this is for whoever works on the kernels. */
 #include "gpu_harness.h"
@@ -20,6 +20,7 @@ typedef struct row {
 #define THREADS GBS_CUDA_KERNEL_THREADS
 #define SHARED GBS_CUDA_KERNEL_SHARED
 #define TILES GBS_CUDA_KERNEL_TILES
+#define SUMS GBS_CUDA_KERNEL_SUMS
 #define MILLION 1048576
 
 static const row table[] = {
@@ -157,13 +158,13 @@ static void run_row(const row *of)
 
 static int usage(const char *program)
 {
-    fprintf(stderr, "usage: %s [auto|lanes|threads|shared|tiles f32|f64 D B S]\n", program);
+    fprintf(stderr, "usage: %s [auto|lanes|threads|shared|tiles|sums f32|f64 D B S]\n", program);
     return 2;
 }
 
 int main(int argc, char **argv)
 {
-    static const char *const names[] = {"auto", "lanes", "threads", "shared", "tiles"};
+    static const char *const names[] = {"auto", "lanes", "threads", "shared", "tiles", "sums"};
     if (argc == 1) {
         for (size_t k = 0; k < sizeof table / sizeof table[0]; ++k)
             run_row(&table[k]);
@@ -171,7 +172,7 @@ int main(int argc, char **argv)
     }
     if (argc != 6)
         return usage(argv[0]);
-    for (int kernel = AUTO; kernel <= TILES; ++kernel)
+    for (int kernel = AUTO; kernel <= SUMS; ++kernel)
         if (strcmp(argv[1], names[kernel]) == 0) {
             const row one = {
                 (gbs_cuda_kernel)kernel,    strcmp(argv[2], "f64") == 0 ? GBS_F64 : GBS_F32,

@@ -12,7 +12,7 @@ typedef struct shape {
     gbs_stream stream;
 } shape;
 
-static int64_t ran[GBS_CUDA_KERNEL_TILES + 1]; /* comparisons by kernel */
+static int64_t ran[GBS_CUDA_KERNEL_SUMS + 1]; /* comparisons by kernel */
 
 /* The CPU's answer; NULL and a printed reason if it refuses. */
 static void *oracle(const shape *of, const void *q, const void *location, const void *x,
@@ -99,12 +99,14 @@ static void compare(const shape *of, int64_t sweeps)
     spec.first_chain = of->stream == GBS_STREAM_NATIVE ? 4294967290 : 0;
     spec.first_sweep = of->stream == GBS_STREAM_NATIVE ? 4294967294 : 0;
     spec.noise = noise_device;
-    for (int kernel = GBS_CUDA_KERNEL_LANES; kernel <= GBS_CUDA_KERNEL_TILES; ++kernel) {
+    for (int kernel = GBS_CUDA_KERNEL_LANES; kernel <= GBS_CUDA_KERNEL_SUMS; ++kernel) {
         const int small = of->dim <= 128, native = of->stream == GBS_STREAM_NATIVE;
         const int f32 = of->type == GBS_F32;
         if ((kernel == GBS_CUDA_KERNEL_LANES && !small) ||
             (kernel == GBS_CUDA_KERNEL_THREADS && !(native && of->dim <= (f32 ? 24 : 16))) ||
-            (kernel == GBS_CUDA_KERNEL_SHARED && !(native && of->dim <= (f32 ? 128 : 96))))
+            (kernel == GBS_CUDA_KERNEL_SHARED && !(native && of->dim <= (f32 ? 128 : 96))) ||
+            (kernel == GBS_CUDA_KERNEL_SUMS &&
+             !(native && small && of->order != GBS_ORDER_SYMMETRIC)))
             continue;
         CUDA(cudaMemcpy(x_device, x, bytes, cudaMemcpyHostToDevice));
         const gbs_status status = run_sweep(&spec, (gbs_cuda_kernel)kernel);
@@ -240,7 +242,8 @@ int main(int argc, char **argv)
         }
     if (!quick)
         compare_large();
-    printf("comparisons: lanes %lld, threads %lld, shared %lld, tiles %lld\n", (long long)ran[1],
-           (long long)ran[2], (long long)ran[3], (long long)ran[4]);
+    printf("comparisons: lanes %lld, threads %lld, shared %lld, tiles %lld, sums %lld\n",
+           (long long)ran[1], (long long)ran[2], (long long)ran[3], (long long)ran[4],
+           (long long)ran[5]);
     return finish();
 }

@@ -50,6 +50,12 @@ gbs_cuda_instance gbs_cuda_threads_f64(int64_t dim);
 gbs_cuda_instance gbs_cuda_shared_f32(int64_t dim);
 gbs_cuda_instance gbs_cuda_shared_f64(int64_t dim);
 
+/* The sums of all rows in registers, native stream, one direction; dim <= GBS_CUDA_SUMS_DIM.  `chains`
+ * of all groups together. */
+#define GBS_CUDA_SUMS_DIM 128
+#define GBS_CUDA_SUMS_WIDE 32768 /* from this many chains on eight a lane, else four */
+gbs_cuda_instance gbs_cuda_sums(gbs_type type, int64_t dim, int64_t chains, int32_t direction);
+
 /* Panels of rows, any dim.  A launch packs the coefficients into the caller's workspace first,
  * unless an earlier one has. */
 struct gbs_tile_instance {

@@ -33,6 +33,8 @@ static int fits(gbs_cuda_kernel kernel, const gbs_sweep_spec *spec, int kind)
     case GBS_CUDA_KERNEL_SHARED:
         return native && spec->dim <= (f32 ? GBS_CUDA_SHARED_DIM_F32 : GBS_CUDA_SHARED_DIM_F64);
     case GBS_CUDA_KERNEL_TILES: return 1;
+    case GBS_CUDA_KERNEL_SUMS:
+        return native && spec->dim <= GBS_CUDA_SUMS_DIM && spec->order != GBS_ORDER_SYMMETRIC;
     default: return 0;
     }
 }
@@ -356,7 +358,8 @@ extern "C" const char *gbs_cuda_sweep_kernel(const gbs_sweep_spec *spec, gbs_cud
     static const char *const names[][2] = {
         {"sweep_once_f32", "sweep_once_f64"},     {"sweep_held_f32", "sweep_held_f64"},
         {"sweep_single_f32", "sweep_single_f32"}, {"sweep_threads_f32", "sweep_threads_f64"},
-        {"sweep_shared_f32", "sweep_shared_f64"}, {"sweep_tiles_f32", "sweep_tiles_f64"}};
+        {"sweep_shared_f32", "sweep_shared_f64"}, {"sweep_tiles_f32", "sweep_tiles_f64"},
+        {"sweep_sums_f32", "sweep_sums_f64"}};
     gbs_cuda_launch plain;
     memset(&plain, 0, sizeof plain);
     if (kernel == GBS_CUDA_KERNEL_AUTO)
@@ -440,6 +443,10 @@ gbs_status gbs_cuda_sweep_ready(const gbs_sweep_spec *spec, const gbs_cuda_launc
         break;
     case GBS_CUDA_KERNEL_SHARED:
         instance = f32 ? gbs_cuda_shared_f32(spec->dim) : gbs_cuda_shared_f64(spec->dim);
+        break;
+    case GBS_CUDA_KERNEL_SUMS:
+        instance =
+            gbs_cuda_sums(spec->type, spec->dim, spec->groups * spec->chains, a.first_direction);
         break;
     case GBS_CUDA_KERNEL_LANES:
         if (fits_single(spec, &a, kind))

@@ -1,0 +1,70 @@
+/* The kernel with all rows' sums in registers, run on the host (cuda_on_host.h), against the CPU's
+ * sampler, bit for bit. */
+#include "host_oracle.h"
+
+#undef __grid_constant__
+#define __grid_constant__
+alignas(128) unsigned char shared_bytes_of_host[256 * 1024];
+#define shared_bytes shared_bytes_of_host
+#undef __shared__
+#define __shared__
+#include "backend/cuda/sums.cuh"
+#undef shared_bytes
+
+static uint64_t order = 5; /* of threads */
+static gbs_sweep_args sums_args;
+
+template <typename T, int CHAINS, int DIRECTION> static void sums_body(void)
+{
+    sweep_sums<T, CHAINS, DIRECTION>(sums_args);
+}
+
+template <typename T, int CHAINS> static void compare(const job<T> &of)
+{
+    arrays<T> on = arrays_of(of);
+    sums_args = arguments_of(of, &on);
+    on_host::body =
+        of.order == GBS_ORDER_BACKWARD ? sums_body<T, CHAINS, -1> : sums_body<T, CHAINS, 1>;
+    const int64_t chains = sums_shape<T, CHAINS>::chains;
+    const int threads = 32 * (int)((of.dim + SUMS_ROWS - 1) / SUMS_ROWS);
+    if (sums_kernel_bytes<T, CHAINS>(of.dim) > sizeof shared_bytes_of_host)
+        exit(2);
+    for (int64_t b = 0; b < (of.chains + chains - 1) / chains; ++b) {
+        blockIdx.x = (unsigned)b;
+        blockDim.x = (unsigned)threads;
+        memset(shared_bytes_of_host, 0xFF, sizeof shared_bytes_of_host);
+        on_host::run_block(threads, &order);
+    }
+    if (of.sweeps == 0) { /* the oracle knows only states that it has swept */
+        const int64_t wrong = differing(on.x, on.out);
+        printf("%s", wrong != 0 ? "FAIL no sweeps: the state is not handed on\n" : "");
+        ++(wrong != 0 ? failed : passed);
+        return;
+    }
+    report(of, CHAINS == 8 ? "sums, 8 chains a lane" : "sums, 4 chains a lane", on);
+}
+
+template <typename T, int CHAINS> static void compare_all(void)
+{
+    static const int64_t dims[] = {1, 2, 8, 9, 16, 31, 33, 64, 65, 100, 128};
+    for (const int64_t dim : dims)
+        for (int o = GBS_ORDER_FORWARD; o <= GBS_ORDER_BACKWARD; ++o) {
+            const gbs_order way = (gbs_order)o;
+            compare<T, CHAINS>({dim, 33, 2, 0, way, 1.0, GBS_LOCATION_MEAN, GBS_STREAM_NATIVE});
+            compare<T, CHAINS>({dim, 260, 1, 0, way, 1.0, GBS_LOCATION_ZERO, GBS_STREAM_NATIVE});
+            compare<T, CHAINS>({dim, 5, 5, 2, way, 1.3, GBS_LOCATION_OFFSET, GBS_STREAM_NATIVE});
+            compare<T, CHAINS>(
+                {dim, 1, 3, 1, way, 0.7, GBS_LOCATION_INFORMATION, GBS_STREAM_NATIVE});
+            compare<T, CHAINS>({dim, 3, 0, 0, way, 1.0, GBS_LOCATION_ZERO, GBS_STREAM_NATIVE});
+        }
+}
+
+int main(void)
+{
+    compare_all<float, 8>();
+    compare_all<float, 4>();
+    compare_all<double, 4>();
+    printf("sums in registers on the host, bit for bit against the CPU's sampler\n");
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}
