@@ -167,17 +167,17 @@ static __device__ __forceinline__ void sums_start(const T *at, int rows, const T
 }
 
 /* A group's normals of a pass, by all warps.  A warp makes those of four places and 32 chains at a
- * time; the `busy` one comes last. */
+ * time.  `turn` is how far from the warp that starts sums it is, against the direction: that one
+ * has time for most, and the last, which finishes rows, for none. */
 template <typename T, int CHAINS>
 static __device__ __forceinline__ void sums_normals(const gbs_sweep_args &a, int64_t first_element,
-                                                    int g, int64_t sweep, int busy, T *to)
+                                                    int g, int64_t sweep, int turn, T *to)
 {
     typedef sums_shape<T, CHAINS> shape;
     const gbs_philox_key &key = native_key(a.noise);
-    const int warps = (int)blockDim.x / 32, warp = (int)threadIdx.x / 32;
-    const int turn = warp > busy ? warp - busy - 1 : warp - busy - 1 + warps;
+    const int last = (int)blockDim.x / 32 - 1, makers = last > 0 ? last : 1;
 #pragma unroll 1
-    for (int job = turn; job < 2 * CHAINS; job += warps) {
+    for (int job = turn < makers ? turn : 2 * CHAINS; job < 2 * CHAINS; job += makers) {
         const int half = job / CHAINS, chain = job % CHAINS * 32 + (int)threadIdx.x % 32;
         const gbs_philox_fixed fixed =
             native_pass(key, a.noise.first_chain + (uint64_t)(first_element + chain),
@@ -248,7 +248,7 @@ __global__ void __launch_bounds__(32 * SUMS_MOST_WARPS, 1)
     const T *const at_own = at + base * rows + base;
     T r[SUMS_ROWS][CHAINS] = {};
     sums_fetch<T, CHAINS>(a, from, g_first * SUMS_ROWS, first, values);
-    sums_normals<T, CHAINS>(a, first_element, g_first, 0, g_first, normals);
+    sums_normals<T, CHAINS>(a, first_element, g_first, 0, warp, normals);
     int g = g_first, buffer = 0;
     int64_t sweep = -1;
 #pragma unroll 1
@@ -260,6 +260,8 @@ __global__ void __launch_bounds__(32 * SUMS_MOST_WARPS, 1)
         T *const next = values + buffer * shape::buffer;
         const int g_next = g == g_last ? g_first : g + DIRECTION;
         const int64_t sweep_next = g == g_last ? sweep + 1 : sweep;
+        const int ahead = DIRECTION > 0 ? g - warp : warp - g,
+                  turn = ahead < 0 ? ahead + groups : ahead;
         const bool visited = DIRECTION > 0 ? warp < g : warp > g;
 
         if (warp == g) {
@@ -274,7 +276,7 @@ __global__ void __launch_bounds__(32 * SUMS_MOST_WARPS, 1)
         else if (warp == g_next && sweep_next < a.sweeps)
             sums_finish<T, CHAINS, DIRECTION>(at_own, rows, (int)a.dim - base, next + mine, r);
         if (sweep_next + 1 < a.sweeps)
-            sums_normals<T, CHAINS>(a, first_element, g_next, sweep_next + 1, g_next,
+            sums_normals<T, CHAINS>(a, first_element, g_next, sweep_next + 1, turn,
                                     normals + buffer * shape::buffer);
 
         if (a.keep_every > 0 && sweep >= 0 && (sweep + 1) % a.keep_every == 0)
