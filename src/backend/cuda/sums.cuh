@@ -166,32 +166,27 @@ static __device__ __forceinline__ void sums_start(const T *at, int rows, const T
     }
 }
 
-/* A group's normals of a pass, by all warps.  A warp makes those of 32 chains and eight places at a
- * time (double: four, as they take longer).  `turn` is how far from the warp that starts sums it
- * is, against the direction: that one has time for most, and the last, which finishes rows, for
- * none. */
+/* A group's normals of a pass, by all warps.  A warp makes those of four places and 32 chains at a
+ * time.  `turn` is how far from the warp that starts sums it is, against the direction: that one
+ * has time for most, and the last, which finishes rows, for none. */
 template <typename T, int CHAINS>
 static __device__ __forceinline__ void sums_normals(const gbs_sweep_args &a, int64_t first_element,
                                                     int g, int64_t sweep, int turn, T *to)
 {
     typedef sums_shape<T, CHAINS> shape;
     const gbs_philox_key &key = native_key(a.noise);
-    constexpr int halves = sizeof(T) == 4 ? 2 : 1, jobs = 2 / halves * CHAINS;
     const int last = (int)blockDim.x / 32 - 1, makers = last > 0 ? last : 1;
 #pragma unroll 1
-    for (int job = turn < makers ? turn : jobs; job < jobs; job += makers) {
-        const int chain = job % CHAINS * 32 + (int)threadIdx.x % 32;
+    for (int job = turn < makers ? turn : 2 * CHAINS; job < 2 * CHAINS; job += makers) {
+        const int half = job / CHAINS, chain = job % CHAINS * 32 + (int)threadIdx.x % 32;
         const gbs_philox_fixed fixed =
             native_pass(key, a.noise.first_chain + (uint64_t)(first_element + chain),
                         a.noise.first_pass + (uint64_t)sweep, a.noise.purpose);
-#pragma unroll 1
-        for (int half = job / CHAINS * halves; half < (job / CHAINS + 1) * halves; ++half) {
-            T z[4];
-            native_group(key, fixed, (uint32_t)(2 * g + half), z);
+        T z[4];
+        native_group(key, fixed, (uint32_t)(2 * g + half), z);
 #pragma unroll
-            for (int k = 0; k < 4; ++k)
-                to[(4 * half + k) * shape::stride + chain] = z[k];
-        }
+        for (int k = 0; k < 4; ++k)
+            to[(4 * half + k) * shape::stride + chain] = z[k];
     }
 }
 
