@@ -307,7 +307,7 @@ static __device__ __forceinline__ const gbs_philox_key &bounded_key(const bounde
 /* SHARED: columns, four vectors, states [dim][threads], flags.  Else nothing, and the workspace
  * holds states [dim][chains]. */
 template <typename T, bool SHARED, bool REPLAYED = false>
-__global__ void __launch_bounds__(BOUNDED_THREADS)
+__global__ void __launch_bounds__(BOUNDED_THREADS, sizeof(T) == 4 ? 7 : 1) /* blocks at once */
     sweep_bounded(const __grid_constant__ bounded_args<T> a)
 {
     extern __shared__ __align__(32) unsigned char shared_bytes[];
