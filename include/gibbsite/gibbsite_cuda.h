@@ -20,7 +20,8 @@ typedef enum gbs_cuda_kernel {
     GBS_CUDA_KERNEL_THREADS = 2, /* chains in registers: native stream, dim <= 24 (16) */
     GBS_CUDA_KERNEL_SHARED = 3,  /* chains in shared memory: native stream, dim <= 128 (96) */
     GBS_CUDA_KERNEL_TILES = 4,   /* tiles of chains and rows: any dim; needs a workspace */
-    GBS_CUDA_KERNEL_SUMS = 5     /* sums of all rows in registers: native stream, one direction, dim <= 128 */
+    GBS_CUDA_KERNEL_SUMS = 5     /* sums of all rows in registers: native stream, one direction, dim <= 256; a
+                                 workspace beyond 128 */
 } gbs_cuda_kernel;
 
 /* What a launch needs besides the sweep itself. */

@@ -106,7 +106,7 @@ static void compare(const shape *of, int64_t sweeps)
             (kernel == GBS_CUDA_KERNEL_THREADS && !(native && of->dim <= (f32 ? 24 : 16))) ||
             (kernel == GBS_CUDA_KERNEL_SHARED && !(native && of->dim <= (f32 ? 128 : 96))) ||
             (kernel == GBS_CUDA_KERNEL_SUMS &&
-             !(native && small && of->order != GBS_ORDER_SYMMETRIC)))
+             !(native && of->dim <= 256 && of->order != GBS_ORDER_SYMMETRIC)))
             continue;
         CUDA(cudaMemcpy(x_device, x, bytes, cudaMemcpyHostToDevice));
         const gbs_status status = run_sweep(&spec, (gbs_cuda_kernel)kernel);
@@ -184,8 +184,8 @@ static void compare_large(void)
 int main(int argc, char **argv)
 {
     const int quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
-    static const int64_t dims[] = {1,  2,  3,   5,   8,   16,  20,  31,  32,
-                                   33, 64, 100, 128, 200, 257, 512, 1000};
+    static const int64_t dims[] = {1,  2,   3,   5,   8,   16,  20,  31,  32,  33,
+                                   64, 100, 128, 136, 200, 256, 257, 512, 1000};
     static const int64_t chains[] = {1, 2, 31, 32, 33, 1000, 4097};
     if (argc > 1 && strcmp(argv[1], "--sanitizer") == 0) {
         compare_for_sanitizers();

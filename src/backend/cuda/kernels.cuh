@@ -50,11 +50,18 @@ gbs_cuda_instance gbs_cuda_threads_f64(int64_t dim);
 gbs_cuda_instance gbs_cuda_shared_f32(int64_t dim);
 gbs_cuda_instance gbs_cuda_shared_f64(int64_t dim);
 
-/* The sums of all rows in registers, native stream, one direction; dim <= GBS_CUDA_SUMS_DIM.  `chains`
- * of all groups together. */
-#define GBS_CUDA_SUMS_DIM 128
+/* The sums of all rows in registers, native stream, one direction; `chains` of all groups together.
+ * Beyond GBS_CUDA_SUMS_HELD_DIM coefficients come from the workspace, packed as for the panels. */
+#define GBS_CUDA_SUMS_DIM 256
+#define GBS_CUDA_SUMS_HELD_DIM 128
 #define GBS_CUDA_SUMS_WIDE 32768 /* from this many chains on eight a lane, else four */
 gbs_cuda_instance gbs_cuda_sums(gbs_type type, int64_t dim, int64_t chains, int32_t direction);
+struct gbs_packed_instance {
+    gbs_tile_kernel kernel;
+    int threads, chains; /* of a block */
+    size_t shared_bytes;
+};
+gbs_packed_instance gbs_cuda_sums_packed(gbs_type type, int64_t dim);
 
 /* Panels of rows, any dim.  A launch packs the coefficients into the caller's workspace first,
  * unless an earlier one has. */
@@ -68,8 +75,9 @@ gbs_tile_instance gbs_cuda_tiles(gbs_type type, int64_t dim, int64_t blocks);
 cudaError_t gbs_cuda_pack_tiles(gbs_type type, const gbs_sweep_args *args,
                                 const gbs_tile_args *tiles, int backward, cudaStream_t stream);
 size_t gbs_cuda_tiles_workspace(const gbs_sweep_spec *spec);
+/* `kernel`: tiles or sums. */
 gbs_status gbs_cuda_tiles_launch(const gbs_sweep_spec *spec, const gbs_cuda_launch *launch,
-                                 const gbs_sweep_args *args, int packed, char *message,
-                                 size_t message_bytes);
+                                 gbs_cuda_kernel kernel, const gbs_sweep_args *args, int packed,
+                                 char *message, size_t message_bytes);
 
 #endif

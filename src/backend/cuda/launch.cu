@@ -387,6 +387,14 @@ extern "C" gbs_status gbs_cuda_available(char *message, size_t message_bytes)
     return status;
 }
 
+static bool needs_packing(const gbs_sweep_spec *spec, gbs_cuda_kernel kernel)
+{
+    const gbs_cuda_kernel it =
+        kernel != GBS_CUDA_KERNEL_AUTO ? kernel : choose(spec, (int)spec->stream);
+    return it == GBS_CUDA_KERNEL_TILES ||
+           (it == GBS_CUDA_KERNEL_SUMS && spec->dim > GBS_CUDA_SUMS_HELD_DIM);
+}
+
 extern "C" gbs_status gbs_cuda_sweep_workspace(const gbs_sweep_spec *spec, gbs_cuda_kernel kernel,
                                                size_t *bytes)
 {
@@ -396,9 +404,7 @@ extern "C" gbs_status gbs_cuda_sweep_workspace(const gbs_sweep_spec *spec, gbs_c
     *bytes = 0;
     if (status == GBS_OK && has_bounds(spec))
         *bytes = gbs_cuda_bounded_workspace(spec);
-    else if (status == GBS_OK &&
-             (kernel != GBS_CUDA_KERNEL_AUTO ? kernel : choose(spec, spec->stream)) ==
-                 GBS_CUDA_KERNEL_TILES)
+    else if (status == GBS_OK && needs_packing(spec, kernel))
         *bytes = gbs_cuda_tiles_workspace(spec);
     return status;
 }
@@ -445,6 +451,9 @@ gbs_status gbs_cuda_sweep_ready(const gbs_sweep_spec *spec, const gbs_cuda_launc
         instance = f32 ? gbs_cuda_shared_f32(spec->dim) : gbs_cuda_shared_f64(spec->dim);
         break;
     case GBS_CUDA_KERNEL_SUMS:
+        if (spec->dim > GBS_CUDA_SUMS_HELD_DIM)
+            return gbs_cuda_tiles_launch(spec, how, kernel, &a, ready != NULL && ready->packed,
+                                         message, message_bytes);
         instance =
             gbs_cuda_sums(spec->type, spec->dim, spec->groups * spec->chains, a.first_direction);
         break;
@@ -458,7 +467,7 @@ gbs_status gbs_cuda_sweep_ready(const gbs_sweep_spec *spec, const gbs_cuda_launc
                            : gbs_cuda_held_f64(spec->dim, a.relaxed);
         break;
     default:
-        return gbs_cuda_tiles_launch(spec, how, &a, ready != NULL && ready->packed, message,
+        return gbs_cuda_tiles_launch(spec, how, kernel, &a, ready != NULL && ready->packed, message,
                                      message_bytes);
     }
     return launch_instance(&instance, a, stream, message, message_bytes);

@@ -82,14 +82,32 @@ static cudaError_t choose_stages(const gbs_tile_instance *instance, int32_t *sta
     return error;
 }
 
+/* A kernel's shape for this launch. */
+static cudaError_t instance_for(const gbs_sweep_spec *spec, gbs_cuda_kernel kernel,
+                                gbs_packed_instance *instance, int32_t *stages)
+{
+    if (kernel == GBS_CUDA_KERNEL_SUMS) {
+        *instance = gbs_cuda_sums_packed(spec->type, spec->dim);
+        return cudaSuccess;
+    }
+    const gbs_tile_instance tiles = instance_of(spec);
+    const cudaError_t error = choose_stages(&tiles, stages);
+    *instance = {tiles.kernel, tiles.threads, PANEL_CHAINS, tiles.shared_bytes[*stages]};
+    return error;
+}
+
 gbs_status gbs_cuda_tiles_launch(const gbs_sweep_spec *spec, const gbs_cuda_launch *launch,
-                                 const gbs_sweep_args *a, int packed, char *message, size_t bytes)
+                                 gbs_cuda_kernel kernel, const gbs_sweep_args *a, int packed,
+                                 char *message, size_t bytes)
 {
     gbs_tile_args t = shape_of(spec);
     const tile_layout layout = lay_out(spec, &t);
-    const gbs_tile_instance instance = instance_of(spec);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
-    const int64_t blocks = blocks_of(spec);
+    gbs_packed_instance instance;
+    cudaError_t error = instance_for(spec, kernel, &instance, &t.stages);
+    if (error != cudaSuccess)
+        return from_cuda(error, "device", message, bytes);
+    const int64_t blocks = spec->groups * ((spec->chains + instance.chains - 1) / instance.chains);
     char *const base = (char *)launch->workspace;
     if (base == NULL || launch->workspace_bytes < layout.bytes)
         return refuse(message, bytes, GBS_ERROR_ARGUMENT,
@@ -103,19 +121,18 @@ gbs_status gbs_cuda_tiles_launch(const gbs_sweep_spec *spec, const gbs_cuda_laun
         t.records[backward] = base + layout.records[backward];
     }
     t.state = base + layout.state;
-    cudaError_t error = choose_stages(&instance, &t.stages);
-    if (error != cudaSuccess)
-        return from_cuda(error, "device", message, bytes);
     for (int backward = 0; backward < 2 && error == cudaSuccess && !packed; ++backward)
         if ((backward ? GBS_ORDER_FORWARD : GBS_ORDER_BACKWARD) != spec->order)
             error = gbs_cuda_pack_tiles(spec->type, a, &t, backward, stream);
     if (error != cudaSuccess)
         return from_cuda(error, "packing", message, bytes);
-    const size_t shared_bytes = instance.shared_bytes[t.stages];
     error = cudaFuncSetAttribute((const void *)instance.kernel,
-                                 cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes);
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 (int)instance.shared_bytes);
     if (error != cudaSuccess)
         return from_cuda(error, "shared memory", message, bytes);
-    instance.kernel<<<(unsigned)blocks, (unsigned)instance.threads, shared_bytes, stream>>>(*a, t);
+    instance
+        .kernel<<<(unsigned)blocks, (unsigned)instance.threads, instance.shared_bytes, stream>>>(*a,
+                                                                                                 t);
     return from_cuda(cudaGetLastError(), "launch", message, bytes);
 }
