@@ -8,9 +8,17 @@
 
 /* From this many chains on, threads that own chains beat lanes that share one.  Gsites/s on an H200
  * at 32,768 and 65,536 chains: D = 8 held 269, 292, threads 227, 337; D = 16 218, 227 and 205, 314;
- * D = 24 124, 125 and 180, 273; D = 32 held 176, 178, shared 139, 197; D = 48 once 72, 72, shared
- * 58, 116; D = 128 51, 51 and 49, 65. */
+ * D = 24 124, 125 and 180, 273; D = 32 held 176, 178, shared 139, 197.  Sums at 10,240 and 16,384:
+ * D = 64 73, 117, once 63, 85; D = 128 53, 85 and 40, 49; D = 256 32, 51, tiles 26, 35.  Single
+ * sweeps at 16,384 and 65,536: D = 64 sums 41, 73, single 51, 52.  Shared against sums at
+ * 1,048,576: D = 40 252, 179; D = 48 150, 161; double D = 32 105, 98, 64 53, 74.  Beyond 128 sites
+ * doubles gain nothing by sums. */
 #define MANY_CHAINS 49152
+#define MANY_CHAINS_SUMS 9216
+#define MANY_CHAINS_SUMS_ONCE 24576 /* one sweep or two of up to 64 places */
+#define SUMS_FROM_DIM 33
+#define SHARED_BEST_DIM_F32 40
+#define SHARED_BEST_DIM_F64 32
 #define MANY_CHAINS_24 24576 /* of 17 to 24 places */
 #define THREADS_DIM_F32 24
 #define THREADS_DIM_F64 16
@@ -39,14 +47,27 @@ static int fits(gbs_cuda_kernel kernel, const gbs_sweep_spec *spec, int kind)
     }
 }
 
-/* Kernels that need a workspace are chosen by dim alone: whoever asks for its size does not know
- * the kind of noise yet. */
+/* Is the shape one at which sums win? */
+static bool suits_sums(const gbs_sweep_spec *spec, int64_t chains)
+{
+    const bool f32 = spec->type == GBS_F32, once = spec->sweeps <= 2 && spec->dim <= 64;
+    if (chains >= MANY_CHAINS && spec->dim <= (f32 ? SHARED_BEST_DIM_F32 : SHARED_BEST_DIM_F64))
+        return false;
+    return spec->dim >= SUMS_FROM_DIM &&
+           spec->dim <= (f32 ? GBS_CUDA_SUMS_DIM : GBS_CUDA_SUMS_HELD_DIM) &&
+           chains >= (once ? MANY_CHAINS_SUMS_ONCE : MANY_CHAINS_SUMS);
+}
+
+/* Whether a workspace is needed follows from dim alone: whoever asks for its size does not know the
+ * kind of noise yet. */
 static gbs_cuda_kernel choose(const gbs_sweep_spec *spec, int kind)
 {
     const int64_t chains = spec->groups * spec->chains;
     const int64_t many = spec->dim > 16 && spec->dim <= 24 ? MANY_CHAINS_24 : MANY_CHAINS;
     if (chains >= many && fits(GBS_CUDA_KERNEL_THREADS, spec, kind))
         return GBS_CUDA_KERNEL_THREADS;
+    if (suits_sums(spec, chains) && fits(GBS_CUDA_KERNEL_SUMS, spec, kind))
+        return GBS_CUDA_KERNEL_SUMS;
     if (chains >= many && fits(GBS_CUDA_KERNEL_SHARED, spec, kind))
         return GBS_CUDA_KERNEL_SHARED;
     return spec->dim <= LANES_DIM ? GBS_CUDA_KERNEL_LANES : GBS_CUDA_KERNEL_TILES;
