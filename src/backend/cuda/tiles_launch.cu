@@ -103,16 +103,16 @@ gbs_status gbs_cuda_tiles_launch(const gbs_sweep_spec *spec, const gbs_cuda_laun
     gbs_tile_args t = shape_of(spec);
     const tile_layout layout = lay_out(spec, &t);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
-    gbs_packed_instance instance;
-    cudaError_t error = instance_for(spec, kernel, &instance, &t.stages);
-    if (error != cudaSuccess)
-        return from_cuda(error, "device", message, bytes);
-    const int64_t blocks = spec->groups * ((spec->chains + instance.chains - 1) / instance.chains);
     char *const base = (char *)launch->workspace;
     if (base == NULL || launch->workspace_bytes < layout.bytes)
         return refuse(message, bytes, GBS_ERROR_ARGUMENT,
                       "workspace: %zu bytes at %p, but %zu are needed", launch->workspace_bytes,
                       launch->workspace, layout.bytes);
+    gbs_packed_instance instance;
+    cudaError_t error = instance_for(spec, kernel, &instance, &t.stages);
+    if (error != cudaSuccess)
+        return from_cuda(error, "device", message, bytes);
+    const int64_t blocks = spec->groups * ((spec->chains + instance.chains - 1) / instance.chains);
     if (blocks > MAX_GRID)
         return refuse(message, bytes, GBS_ERROR_LIMIT, "chains: %lld are too many for one launch",
                       (long long)(spec->groups * spec->chains));
