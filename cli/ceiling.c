@@ -1,6 +1,7 @@
 /* Multiply-adds: twelve vectors that depend on themselves alone, which fills two pipes of latency
  * four with some to spare.  Normals: the library's own, a block at a time that stays in the
- * first-level cache.  Every thread runs its own, at the same time, and counts its own CPU time. */
+ * first-level cache.  Reading: lines asked for 4 KiB ahead, as the kernels do.  Every thread runs
+ * its own, at the same time, and counts its own CPU time. */
 #define _POSIX_C_SOURCE 200809L
 #include "ceiling.h"
 
@@ -90,6 +91,48 @@ static fma_loop fma_loop_for(gbs_isa isa, gbs_type type)
     return (fma_loop){type == GBS_F32 ? fma_plain_f32 : fma_plain_f64, 1};
 }
 
+/* name(from, lines, out): reads lines of 64 bytes. */
+#define READ_LOOP(name, attributes, V, zero, load, mix)                                            \
+    attributes static void name(const char *from, size_t lines, sink *out)                         \
+    {                                                                                              \
+        enum { PIECES = 64 / sizeof(V) };                                                          \
+        V mixed[PIECES];                                                                           \
+        for (size_t k = 0; k < PIECES; k++)                                                        \
+            mixed[k] = zero;                                                                       \
+        for (size_t line = 0; line < lines; line++) {                                              \
+            const char *at = from + 64 * line;                                                     \
+            __builtin_prefetch(at + 4096);                                                         \
+            for (size_t k = 0; k < PIECES; k++)                                                    \
+                mixed[k] = mix(mixed[k], load((const void *)(at + k * sizeof(V))));                \
+        }                                                                                          \
+        memcpy(out->bytes, mixed, sizeof mixed);                                                   \
+    }
+
+#define PLAIN_LOAD(from) (*(const uint64_t *)(from))
+#define PLAIN_MIX(a, b) ((a) ^ (b))
+READ_LOOP(read_plain, NO_ATTRIBUTES, uint64_t, 0, PLAIN_LOAD, PLAIN_MIX)
+#if defined(__x86_64__)
+READ_LOOP(read_avx2, AVX2, __m256i, _mm256_setzero_si256(), _mm256_load_si256, _mm256_xor_si256)
+READ_LOOP(read_avx512, AVX512, __m512i, _mm512_setzero_si512(), _mm512_load_si512, _mm512_xor_si512)
+#elif defined(__aarch64__)
+READ_LOOP(read_neon, NO_ATTRIBUTES, uint64x2_t, vdupq_n_u64(0), vld1q_u64, veorq_u64)
+#endif
+
+typedef void (*read_loop)(const char *from, size_t lines, sink *out);
+
+static read_loop read_loop_for(gbs_isa isa)
+{
+    switch (isa) {
+#if defined(__x86_64__)
+    case GBS_ISA_AVX512: return read_avx512;
+    case GBS_ISA_AVX2: return read_avx2;
+#elif defined(__aarch64__)
+    case GBS_ISA_NEON: return read_neon;
+#endif
+    default: return read_plain;
+    }
+}
+
 /* 64 sites of 64 chains: 16 or 32 KiB. */
 enum { BLOCK = 64 };
 
@@ -98,7 +141,8 @@ typedef struct worker {
     gbs_type type;
     double seconds;
     atomic_int *waiting; /* threads that have not come to the start */
-    double fmas, normals;
+    size_t lines;        /* to read; 0: arithmetic instead */
+    double fmas, normals, reading;
     int failed;
 } worker;
 
@@ -134,9 +178,34 @@ static void measure_normals(worker *w, gbs_context *ctx, void *z)
     w->normals = (double)sweeps * BLOCK * BLOCK / spent;
 }
 
+static void *measure_reading(worker *w)
+{
+    const read_loop loop = read_loop_for(w->isa);
+    char *memory = aligned_alloc(64, 64 * w->lines + 4096 / 64 * 64); /* prefetches run over */
+    w->failed = !memory;
+    if (memory)
+        memset(memory, 1, 64 * w->lines);
+    wait_for_all(w->waiting);
+    if (memory) {
+        sink out;
+        double lines = 0, spent = 0;
+        const double start = clock_seconds(1);
+        for (; spent < w->seconds; spent = clock_seconds(1) - start)
+            for (size_t done = 0; done == 0 || done < 1 << 14; done += w->lines) {
+                loop(memory, w->lines, &out);
+                lines += (double)w->lines;
+            }
+        w->reading = 64 * lines / spent;
+    }
+    free(memory);
+    return NULL;
+}
+
 static void *measure(void *user)
 {
     worker *w = user;
+    if (w->lines > 0)
+        return measure_reading(w);
     gbs_context_options options = gbs_context_options_default();
     gbs_context *ctx = NULL;
     options.isa = w->isa;
@@ -152,10 +221,9 @@ static void *measure(void *user)
     return NULL;
 }
 
-exit_code ceiling_measure(gbs_isa isa, gbs_type type, int32_t threads, double seconds,
-                          ceiling *found)
+/* Every thread does what `of` says; `sum` gets the sums of what they found. */
+static exit_code measure_together(worker of, int32_t threads, worker *sum)
 {
-    *found = (ceiling){0, 0};
     worker *workers = take(threads, sizeof *workers, "threads");
     pthread_t *handles = take(threads, sizeof *handles, "threads");
     if (!workers || !handles) {
@@ -166,7 +234,7 @@ exit_code ceiling_measure(gbs_isa isa, gbs_type type, int32_t threads, double se
     atomic_int waiting = threads;
     int32_t started = 1;
     for (int32_t k = 0; k < threads; k++)
-        workers[k] = (worker){.isa = isa, .type = type, .seconds = seconds, .waiting = &waiting};
+        workers[k] = of, workers[k].waiting = &waiting;
     while (started < threads &&
            pthread_create(&handles[started], NULL, measure, &workers[started]) == 0)
         started++;
@@ -178,10 +246,32 @@ exit_code ceiling_measure(gbs_isa isa, gbs_type type, int32_t threads, double se
     for (int32_t k = 0; k < started; k++) {
         if (workers[k].failed)
             code = EXIT_FILE;
-        found->fmas += workers[k].fmas;
-        found->normals += workers[k].normals;
+        sum->fmas += workers[k].fmas;
+        sum->normals += workers[k].normals;
+        sum->reading += workers[k].reading;
     }
     free(handles);
     free(workers);
-    return code == EXIT_FINE ? code : complain(code, "no memory for a context");
+    return code == EXIT_FINE ? code : complain(code, "no memory to measure with");
+}
+
+exit_code ceiling_measure(gbs_isa isa, gbs_type type, int32_t threads, double seconds,
+                          ceiling *found)
+{
+    worker sum = {.fmas = 0};
+    const exit_code code =
+        measure_together((worker){.isa = isa, .type = type, .seconds = seconds}, threads, &sum);
+    *found = (ceiling){sum.normals, sum.fmas};
+    return code;
+}
+
+exit_code ceiling_reading(gbs_isa isa, int32_t threads, double seconds, size_t bytes,
+                          double *bytes_a_second)
+{
+    worker sum = {.fmas = 0};
+    const size_t lines = bytes / 64 / (size_t)threads;
+    const exit_code code = measure_together(
+        (worker){.isa = isa, .seconds = seconds, .lines = lines > 0 ? lines : 1}, threads, &sum);
+    *bytes_a_second = sum.reading;
+    return code;
 }

@@ -6,8 +6,8 @@ test_table() {
     says out "1 thread"
     [ "$(grep -c "^f[0-9]*: at most .* normals and .* multiply-adds a second$" out)" = 2 ] || fail "two types"
     [ "$(grep -c "updates/s" out)" = 2 ] || fail "two tables"
-    # D, chains, rate, share, kernel
-    rows=$(grep -cE "^ +[25] +[13] +[0-9.e+]+ +[0-9.]+%  sweep_dense_f(32|64)_[a-z0-9_]+$" out)
+    # D, chains, rate, share, of which ceiling, kernel
+    rows=$(grep -cE "^ +[25] +[13] +[0-9.e+]+ +[0-9.]+%  (arithmetic|reading   )  sweep_dense_f(32|64)_[a-z0-9_]+$" out)
     [ "$rows" = 8 ] || fail "8 rows, got $rows"
 }
 
@@ -15,7 +15,7 @@ test_json() {
     code 0 gibbsite bench --dims 4 --chains 2 --dtype f64 --seconds 0.002 --threads 2 --json
     for key in '"verb": "bench"' '"threads": 2' '"seconds": 0.002' '"dtype": "f64"' '"dim": 4' '"chains": 2' \
         '"kernel": "sweep_dense_f64_' '"normals_per_second": ' '"fmas_per_second": ' \
-        '"updates_per_second": ' '"share": '; do
+        '"updates_per_second": ' '"share": ' '"share_of": "' '"read_bytes_per_second": '; do
         says out "$key"
     done
     says_not out f32
