@@ -27,6 +27,52 @@ test_law() {
     done
 }
 
+# A vector of means against bounds given as numbers: each site has its own law (case C14), and so have
+# boxes that move with the means (C20), whether there are as many draws as sites or not.
+test_vectors_against_numbers() {
+    printf '%%%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 100\n2 2 100\n3 3 100\n' >q.mtx
+    vector mu.mtx 1 2 3
+    for method in gibbs whitened; do
+        code 0 gibbsite sample -Q q.mtx --mean mu.mtx --lower 0 --upper 2 --method $method --draws 10000 --seed 2 --json
+        for row in "1 1.0" "2 1.92021154392" "3 1.99019067660"; do
+            # shellcheck disable=SC2086
+            set -- $row
+            near "mean of x[$(($1 - 1))], $method" "$(json out mean "$1")" "$2" \
+                "$(json out mcse_mean "$1" | awk '{ print 5 * $1 }')"
+        done
+    done
+    printf '%%%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 1\n2 2 1\n3 3 1\n' >unit.mtx
+    vector mean.mtx 10 -10 0
+    vector low.mtx 9 -11 -1
+    vector high.mtx 11 -9 1
+    for draws in 3 4 5000; do
+        code 0 gibbsite sample -Q unit.mtx --mean mean.mtx --lower low.mtx --upper high.mtx --draws $draws \
+            --chains 1 --seed 3 -o "x$draws.csv"
+        grep -v '^#' "x$draws.csv" | awk -F, -v draws="$draws" '
+            NR == 1 { for (k = 1; k <= NF; ++k) if ($k == "x.1") first = k; next }
+            { a = $first - 10; b = $(first + 1) + 10; c = $(first + 2)
+              bad += a < -1 || a > 1 || b < -1 || b > 1 || c < -1 || c > 1 }
+            END { exit !(first && NR == draws + 1 && !bad) }' || fail "C20, $draws draws: some are outside their box"
+    done
+}
+
+# Variances of a million at a condition of 1e8: f32 is refused, f64 has the law (case C19).
+test_stiff_covariance() {
+    printf '%%%%MatrixMarket matrix coordinate real symmetric\n4 4 6\n1 1 0.05\n2 1 -0.03\n2 2 0.06\n' >s.mtx
+    printf '3 3 1336227.01\n4 3 -1336226.98\n4 4 1336227.07\n' >>s.mtx
+    vector mu.mtx -0.08 -0.51 -17.52 16.37
+    code 3 gibbsite sample -Q s.mtx --covariance --mean mu.mtx --lower 0 --dtype f32 --seed 1
+    says err "--dtype f32 would move the covariance by about"
+    code 0 gibbsite sample -Q s.mtx --covariance --mean mu.mtx --lower 0 --seed 1 --draws 10000 --json
+    for row in "1 0.071053 0.00413249" "2 0.059147 0.00307788" "3 0.085968 0.0067011" "4 0.085968 0.0067011"; do
+        # shellcheck disable=SC2086
+        set -- $row
+        near "mean of x[$(($1 - 1))]" "$(json out mean "$1")" "$2" "$(json out mcse_mean "$1" | awk '{ print 5 * $1 }')"
+        near "sd of x[$(($1 - 1))]" "$(json out sd "$1")" "$(echo "$3" | awk '{ printf "%.17g", sqrt($1) }')" \
+            "$(json out mcse_sd "$1" | awk '{ print 5 * $1 }')"
+    done
+}
+
 # A number, a vector and both bounds where one is infinite are the same run, on any instruction set.
 test_same_bits() {
     code 0 gibbsite make ar1 -n 3 --phi 0.5 -o q.mtx

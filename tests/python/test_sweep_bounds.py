@@ -143,3 +143,35 @@ def test_threads_do_not_matter():
         results.append(gibbs_sweep(x, q, **options))
     torch.set_num_threads(before)
     assert all(torch.equal(results[0], r) for r in results[1:])
+
+
+def test_a_batch_of_problems():
+    """Case C26: ten models with means of their own in one call, and one by one at the same places of the
+    stream; one draw each."""
+    generator = torch.Generator().manual_seed(26)
+    factor = torch.randn(10, 25, 25, generator=generator, dtype=torch.float64) / 5
+    q = torch.linalg.inv(factor @ factor.mT + torch.eye(25, dtype=torch.float64))
+    q, mean = (q + q.mT) / 2, 3 * torch.randn(10, 25, generator=generator, dtype=torch.float64)
+    x = mean[:, None].clamp(-10, 10)
+    options = dict(form="mean", lower=-10, upper=10, stream="native", seed=26)
+    together = gibbs_sweep(x, q, mean, **options)
+    assert together.shape == (10, 1, 25) and bool((together.abs() <= 10).all())
+    for g in range(10):
+        assert torch.equal(together[g], gibbs_sweep(x[g], q[g], mean[g], first_chain=g, **options))
+
+
+@pytest.mark.parametrize("mean, sd, lower, upper, expected", [
+    ((1, 2, 3), 0.1, 0, 2, (1.0, 1.92021154392, 1.99019067660)),  # C14: a vector against numbers
+    ((10, -10, 0), 1.0, (9, -11, -1), (11, -9, 1), (10, -10, 0)),  # C20: boxes that move with the means
+])
+@pytest.mark.parametrize("chains", [3, 4, 20000])
+def test_each_site_has_its_own_box(mean, sd, lower, upper, expected, chains):
+    mean = torch.tensor(mean, dtype=torch.float64)
+    lower, upper = (torch.as_tensor(b, dtype=torch.float64).expand(3) for b in (lower, upper))
+    x = gibbs_sweep(mean.clamp(lower, upper).repeat(chains, 1), torch.eye(3).double() / sd**2, mean, form="mean",
+                    lower=lower, upper=upper, stream="native", seed=14)
+    assert bool((x >= lower).all()) and bool((x <= upper).all())
+    if chains > 4:
+        error = x.std(0) / chains**0.5
+        z = (x.mean(0) - torch.tensor(expected, dtype=torch.float64)) / error
+        assert z.abs().max() < 5, f"expected {expected}, got {x.mean(0)}, {z} standard errors"

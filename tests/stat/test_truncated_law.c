@@ -65,6 +65,34 @@ static void test_boxes(void **state)
            (long long)n);
 }
 
+/* C15: the law of N(14.654, 2) on [31.24, inf) has 1 and 99 % below these. */
+static void test_quantiles(void **state)
+{
+    (void)state;
+    const int64_t n = quick() ? 1 << 16 : 1 << 20;
+    double *const x = malloc((size_t)n * sizeof *x);
+    gbs_context *const ctx = new_context(GBS_ISA_AUTO);
+    const double mean = 14.654, sd = 2, lower = 31.24, point[2] = {31.24238984, 32.30203017};
+    const double share[2] = {0.01, 0.99};
+    gbs_truncnorm_spec spec = gbs_truncnorm_spec_default();
+    spec.dims = 1;
+    spec.shape[0] = n;
+    spec.mean = gbs_operand_array(&mean, 0, NULL);
+    spec.sd = gbs_operand_array(&sd, 0, NULL);
+    spec.lower = gbs_operand_array(&lower, 0, NULL);
+    assert_int_equal(gbs_truncnorm_f64(ctx, &spec, x), GBS_OK);
+    for (int k = 0; k < 2; ++k) {
+        double below = 0;
+        for (int64_t i = 0; i < n; ++i)
+            below += (x[i] < point[k]) / (double)n;
+        check_score("C15 c", k == 0 ? "1 % point" : "99 % point", share[k], below,
+                    sqrt(0.01 * 0.99 / (double)n));
+    }
+    gbs_context_destroy(ctx);
+    free(x);
+    printf("checked: 1 and 99 %% points of C15, %lld draws\n", (long long)n);
+}
+
 /* C04, C09: no draw at the far end of a wide box, all distinct where the type has the numbers. */
 static void test_tails_of_wide_boxes(void **state)
 {
@@ -331,8 +359,11 @@ static void test_chains(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_boxes),          cmocka_unit_test(test_tails_of_wide_boxes),
-        cmocka_unit_test(test_small_problems), cmocka_unit_test(test_orthants),
+        cmocka_unit_test(test_boxes),
+        cmocka_unit_test(test_quantiles),
+        cmocka_unit_test(test_tails_of_wide_boxes),
+        cmocka_unit_test(test_small_problems),
+        cmocka_unit_test(test_orthants),
         cmocka_unit_test(test_chains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
