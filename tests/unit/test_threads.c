@@ -8,7 +8,24 @@
 
 #include <pthread.h>
 
-enum { THREADS = 4, DIM = 33, CHAINS = 37, SWEEPS = 20, ROUNDS = 5 };
+enum { THREADS = 4, DIM = 33, CHAINS = 37, SWEEPS = 20, ROUNDS = 5, ROWS = DIM - 1 };
+
+/* What is sampled, and on how many threads of each context's own. */
+typedef struct kind {
+    const char *name;
+    gbs_method method;
+    int boxes, rows;
+    int32_t threads;
+} kind;
+
+static const kind kinds[] = {
+    {"gibbs", GBS_METHOD_GIBBS, 0, 0, 1},
+    {"exact", GBS_METHOD_EXACT, 0, 0, 1},
+    {"gibbs, boxes", GBS_METHOD_GIBBS, 1, 0, 2},
+    {"whitened, boxes", GBS_METHOD_WHITENED, 1, 0, 2},
+    {"gibbs, rows", GBS_METHOD_GIBBS, 0, 1, 2},
+    {"whitened, boxes and rows", GBS_METHOD_WHITENED, 1, 1, 2},
+};
 
 typedef struct worker {
     gbs_model *model;
@@ -27,6 +44,8 @@ static void *work(void *argument)
     gbs_sampler_spec spec = gbs_sampler_spec_default();
     spec.method = w->method;
     spec.chains = CHAINS;
+    if (w->method != GBS_METHOD_EXACT)
+        spec.start = GBS_START_ZERO;
     gbs_model_retain(w->model);
     w->status = gbs_context_create(w->options, &ctx);
     if (w->status == GBS_OK)
@@ -45,14 +64,27 @@ static void *work(void *argument)
     return NULL;
 }
 
-static void check_threads(gbs_isa isa, gbs_method method)
+static void check_threads(gbs_isa isa, const kind *of)
 {
     static worker workers[THREADS], alone;
+    static double lower[DIM], a[ROWS * DIM], row_lower[ROWS];
     pthread_t threads[THREADS];
     gbs_context_options options = gbs_context_options_default();
+    const gbs_method method = of->method;
     double *const q = random_matrix(DIM, 2);
     gbs_model_spec spec = spec_of(q, DIM);
+    for (int i = 0; i < DIM; ++i)
+        lower[i] = -0.25;
+    for (int r = 0; r < ROWS; ++r) { /* neighbours that rise by -1 at least */
+        a[r * DIM + r] = -1;
+        a[r * DIM + r + 1] = 1;
+        row_lower[r] = -1;
+    }
+    spec.lower = of->boxes ? lower : NULL;
+    if (of->rows)
+        spec.constraints = (gbs_constraints){.rows = ROWS, .matrix = a, .lower = row_lower};
     options.isa = isa;
+    options.threads = of->threads;
     gbs_context *const maker = new_context(isa);
     alone.model = new_model(maker, &spec);
     gbs_model *const model = new_model(maker, &spec);
@@ -75,17 +107,16 @@ static void check_threads(gbs_isa isa, gbs_method method)
     gbs_model_release(alone.model);
     free(q);
     printf("checked: %s, %s: %d threads on one model, each %d times the bits of one\n",
-           gbs_isa_name(isa), method == GBS_METHOD_EXACT ? "exact" : "gibbs", THREADS, ROUNDS);
+           gbs_isa_name(isa), of->name, THREADS, ROUNDS);
 }
 
 static void test_one_model(void **state)
 {
     (void)state;
     for (gbs_isa isa = GBS_ISA_SCALAR; isa <= GBS_ISA_NEON; ++isa)
-        if (gbs_isa_available(isa)) {
-            check_threads(isa, GBS_METHOD_GIBBS);
-            check_threads(isa, GBS_METHOD_EXACT);
-        }
+        if (gbs_isa_available(isa))
+            for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k)
+                check_threads(isa, &kinds[k]);
 }
 
 static void *retain_and_release(void *model)
