@@ -331,20 +331,22 @@ static exit_code perform(sample_run *run)
     return code;
 }
 
-/* The seed must reach the user somewhere: --quiet hides it only where a file or JSON holds it. */
+/* What reproduces the run must reach the user somewhere: --quiet hides seed, choice and start only
+ * where a file or JSON holds them. */
+static void say_seed(const sample_plan *plan)
+{
+    if (!plan->quiet || !plan_is_recorded(plan))
+        say("seed %" PRIu64, plan->seed);
+}
+
 static void say_pilot(const sample_run *run)
 {
-    char *text = run->pilot.count > 0 && !run->plan->quiet ? pilot_text(&run->pilot) : NULL;
+    if (run->pilot.count == 0 || (run->plan->quiet && plan_is_recorded(run->plan)))
+        return;
+    char *text = pilot_text(&run->pilot, !run->plan->quiet);
     if (text)
         say("method auto: %s", text);
     free(text);
-}
-
-static void say_seed(const sample_plan *plan)
-{
-    const bool recorded = plan->json || (plan->output && plan->format != GBS_RESULTS_NPY);
-    if (!plan->quiet || !recorded)
-        say("seed %" PRIu64, plan->seed);
 }
 
 exit_code verb_sample(int argc, char **argv)

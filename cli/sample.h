@@ -11,7 +11,10 @@
 #include "io/results.h"
 
 /* A method of the program's, beside the library's: the pilot chooses. */
-enum { METHOD_AUTO = 3, METHOD_DEFAULT = 4 }; /* DEFAULT: where there turn out to be no bounds, GIBBS */
+enum {
+    METHOD_AUTO = 3,
+    METHOD_DEFAULT = 4
+}; /* DEFAULT: where there turn out to be no bounds, GIBBS */
 
 /* What the command line says, checked as far as that is possible without the files.  The ints
  * hold the library's enums. */
@@ -61,6 +64,9 @@ int64_t plan_sweeps(const sample_plan *plan);
 /* Draws of the warm-up that go into the file. */
 int64_t plan_warmup_draws(const sample_plan *plan);
 
+/* Does the file, or JSON, say what reproduces the run?  An .npy file holds numbers alone. */
+bool plan_is_recorded(const sample_plan *plan);
+
 /* The objects of a run. */
 typedef struct sample_run {
     const sample_plan *plan; /* `settled` */
@@ -102,8 +108,9 @@ int64_t checkpoint_distance(const sample_run *run);
 /* Puts the sampler where the plan's checkpoint was written. */
 exit_code checkpoint_restore(sample_run *run);
 
-/* What the pilot tried, in one line, the caller's to free; NULL without memory. */
-char *pilot_text(const gbs_pilot *pilot);
+/* What the pilot chose and, with `why`, what it tried, in one line, the caller's to free; NULL
+ * without memory. */
+char *pilot_text(const gbs_pilot *pilot, bool why);
 json_t *pilot_json(const gbs_pilot *pilot);
 
 /* The record of a run: attributes of the file at its start and at its end, and JSON. */

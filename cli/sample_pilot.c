@@ -14,7 +14,7 @@ static void put_candidate(FILE *to, const gbs_pilot_candidate *candidate)
         fprintf(to, " --overrelax %s", shortest(candidate->overrelax, number));
 }
 
-char *pilot_text(const gbs_pilot *pilot)
+char *pilot_text(const gbs_pilot *pilot, bool why)
 {
     char *text = NULL;
     size_t length;
@@ -22,8 +22,9 @@ char *pilot_text(const gbs_pilot *pilot)
     if (!to)
         return NULL;
     put_candidate(to, &pilot->tried[pilot->chosen]);
-    fputs("; sweeps to forget, the slowest of three figures:", to);
-    for (int32_t k = 0; k < pilot->count; k++) {
+    if (why)
+        fputs("; sweeps to forget, the slowest of three figures:", to);
+    for (int32_t k = 0; why && k < pilot->count; k++) {
         fputs(k ? ", " : " ", to);
         put_candidate(to, &pilot->tried[k]);
         fprintf(to, " %.3g", pilot->tried[k].slowest);

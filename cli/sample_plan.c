@@ -41,6 +41,11 @@ int64_t plan_warmup_draws(const sample_plan *plan)
     return plan->save_warmup ? plan->warmup / plan->thin : 0;
 }
 
+bool plan_is_recorded(const sample_plan *plan)
+{
+    return plan->json || (plan->output && plan->format != GBS_RESULTS_NPY);
+}
+
 void plan_free(sample_plan *plan)
 {
     free(plan->resume_bytes);

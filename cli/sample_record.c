@@ -140,7 +140,7 @@ exit_code record_make(sample_record *record, const sample_run *run)
         add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_INT64("first_draw", 0, plan->first_draw));
     add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("options", 0, record->options));
     if (run->pilot.count > 0) {
-        record->pilot = pilot_text(&run->pilot);
+        record->pilot = pilot_text(&run->pilot, true);
         if (!record->pilot)
             return complain(EXIT_FILE, "no memory for the record of the run");
         add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("pilot", 0, record->pilot));

@@ -105,7 +105,7 @@ static exit_code find_start(sample_run *run, gbs_sampler_spec *spec)
     a->count = run->dim;
     const gbs_status status = gbs_model_interior(run->ctx, run->model, a->data);
     if (status == GBS_ERROR_UNAVAILABLE)
-        return complain(EXIT_USAGE, "%s, with --init", gbs_context_message(run->ctx));
+        return complain(EXIT_USAGE, "%s, by --init FILE", gbs_context_message(run->ctx));
     if (status != GBS_OK)
         return complain(status == GBS_ERROR_MEMORY ? EXIT_FILE : EXIT_BAD_INPUT, "%s: %s",
                         plan->files.rows, gbs_context_message(run->ctx));
@@ -126,7 +126,10 @@ static void say_start(const sample_run *run)
     for (int64_t i = 0; i < run->dim && i < SHOWN; i++)
         used += (size_t)snprintf(numbers + used, sizeof numbers - used, " %s",
                                  shortest(run->inside[i], number));
-    say("start inside the constraints:%s%s", numbers, run->dim > SHOWN ? " ..." : "");
+    const char *const rest = run->dim <= SHOWN             ? ""
+                             : plan_is_recorded(run->plan) ? " ..."
+                                                           : " ... (--json and .nc hold all of it)";
+    say("start inside the constraints:%s%s", numbers, rest);
 }
 
 /* --init FILE: [chains, D], or [D] for the same start in every chain. */
@@ -142,7 +145,9 @@ static exit_code load_start(sample_run *run, gbs_sampler_spec *spec)
     exit_code code = load_array(plan->init, a);
     if (code != EXIT_FINE)
         return code;
-    const bool one = a->axes == 1 && a->shape[0] == run->dim;
+    const bool column =
+        a->axes == 2 && a->shape[1] == 1 && run->dim > 1; /* Matrix Market's vector */
+    const bool one = (a->axes == 1 || column) && a->shape[0] == run->dim;
     const bool each = a->axes == 2 && a->shape[1] == run->dim &&
                       (a->shape[0] == plan->chains || a->shape[0] == 1);
     if (!one && !each) {
@@ -196,8 +201,11 @@ static exit_code settle_method(sample_run *run)
         return EXIT_FINE;
     const gbs_status status =
         gbs_pilot_run(run->ctx, run->model, (gbs_type)plan->dtype, plan->seed, &run->pilot);
-    if (status == GBS_ERROR_UNAVAILABLE && run->pilot.count == 0)
-        return complain(EXIT_USAGE, "--method auto: %s", gbs_context_message(run->ctx));
+    if (status == GBS_ERROR_UNAVAILABLE) /* the pilot starts inside the rows too */
+        return complain(EXIT_USAGE,
+                        "%s, by --init FILE, and name the method, gibbs or whitened: the pilot of "
+                        "--method auto would look for one too",
+                        gbs_context_message(run->ctx));
     if (status == GBS_ERROR_ARGUMENT && plan->files.rows)
         return complain(EXIT_BAD_INPUT, "%s: %s", plan->files.rows, gbs_context_message(run->ctx));
     if (status != GBS_OK)
@@ -238,7 +246,7 @@ static exit_code make_sampler(sample_run *run)
         return complain(EXIT_BAD_INPUT, "%s: %s", plan->init, gbs_context_message(run->ctx));
     if (status != GBS_OK)
         return complain_status(run->ctx, status);
-    if (run->inside && !plan->quiet)
+    if (run->inside && !(plan->quiet && plan_is_recorded(plan)))
         say_start(run);
     if (plan->moments_only) {
         const gbs_status made = gbs_moments_create(run->ctx, plan->chains, run->dim, &run->moments);

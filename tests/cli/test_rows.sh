@@ -75,6 +75,47 @@ test_start() {
     says err "--method whitened takes the native stream"
 }
 
+# Without the solver: what to do instead, and a start by --init is enough.  A file of its name that is
+# no library stands for a machine that has none.
+test_no_solver() {
+    square
+    mkdir none
+    echo "not a library" >none/libClp.so.1
+    matrix start.mtx 2 1 0.5 0.25
+    for method in "" "--method auto" "--method auto --init start.mtx"; do
+        # shellcheck disable=SC2086
+        code 2 env LD_LIBRARY_PATH="$PWD/none" "$program" sample -Q q.mtx --rows a.mtx --row-lower -2 --seed 1 $method
+        says err "install it or give a start, by --init FILE, and name the method, gibbs or whitened: the pilot of"
+    done
+    code 2 env LD_LIBRARY_PATH="$PWD/none" "$program" sample -Q q.mtx --rows a.mtx --row-lower -2 --method gibbs
+    says err "install it or give a start, by --init FILE"
+    for method in "" "--method whitened"; do
+        # shellcheck disable=SC2086
+        code 0 env LD_LIBRARY_PATH="$PWD/none" "$program" sample -Q q.mtx --rows a.mtx --row-lower -2 --seed 1 \
+            --draws 20 --init start.mtx $method
+    done
+}
+
+# What reproduces a run whose file holds numbers alone is said, --quiet or not.
+test_quiet() {
+    square
+    have_clp || skip "no Clp on this machine"
+    code 0 gibbsite sample -Q q.mtx --rows a.mtx --row-lower -2 --seed 1 --draws 20 --quiet -o a.npy
+    says err "seed 1"
+    says err "method auto: "
+    says_not err "sweeps to forget"
+    sed -n 's/.*start inside the constraints: //p' err >numbers
+    # shellcheck disable=SC2046
+    matrix start.mtx 2 1 $(cat numbers)
+    # shellcheck disable=SC2046
+    code 0 gibbsite sample -Q q.mtx --rows a.mtx --row-lower -2 --seed 1 --draws 20 --quiet -o b.npy \
+        --init start.mtx --method $(sed -n 's/.*method auto: //p' err)
+    same a.npy b.npy
+    code 0 gibbsite sample -Q q.mtx --rows a.mtx --row-lower -2 --seed 1 --draws 20 --quiet -o a.nc
+    says_not err "method auto"
+    says_not err "start inside"
+}
+
 test_contradiction() {
     square
     have_clp || skip "no Clp on this machine"
