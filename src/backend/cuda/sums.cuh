@@ -272,10 +272,11 @@ static __device__ __forceinline__ void sums_run(const gbs_sweep_args &a, Source 
         if (sweep + 1 == a.sweeps)
             sums_put<S>(a, source, now, g, first, out, a.out_stride[1], a.out_stride[2]);
         if (sweep + 1 == a.sweeps && g == g_last)
-            return;
+            break;
         g = g_next;
         sweep = sweep_next;
     }
+    source.end();
 }
 
 /* ---- coefficients in shared memory: a warp to a group ---- */
@@ -288,6 +289,7 @@ template <typename T, int DIRECTION> struct sums_matrix {
     {
         __syncthreads();
     }
+    __device__ __forceinline__ void end() const {}
     __device__ __forceinline__ const T *columns(int g) const
     {
         return at + (g * size + own) * SUMS_ROWS;
@@ -416,6 +418,10 @@ template <typename T> struct sums_packed {
         __syncthreads();
         step = (step + 1) % SUMS_STAGES;
         ask(step + SUMS_STAGES - 1);
+    }
+    __device__ __forceinline__ void end() const
+    {
+        __pipeline_wait_prior(0); /* for what was asked for beyond the last step */
     }
     __device__ __forceinline__ const T *columns(int) const
     {
