@@ -81,8 +81,7 @@ static exit_code settle_method(const cli_command *command, sample_plan *plan)
     const char *given = NULL;
     const model_files *files = &plan->files;
     const bool bounded = files->lower || files->upper || files->rows;
-    const bool able =
-        plan->stream_kind == GBS_STREAM_NATIVE && plan->backend == GBS_BACKEND_CPU && !plan->resume;
+    const bool able = plan->stream_kind == GBS_STREAM_NATIVE && !plan->resume;
     for (size_t k = 0; k < sizeof of_sweeps / sizeof *of_sweeps; k++)
         if (!given && option_given(command, of_sweeps[k]))
             given = of_sweeps[k];
@@ -96,7 +95,7 @@ static exit_code settle_method(const cli_command *command, sample_plan *plan)
         return usage_error(command, "--method auto: %s is part of what the pilot chooses", given);
     if (!able)
         return usage_error(command, "--method auto: the pilot may choose whitened sweeps, which "
-                                    "take the native stream and --backend cpu");
+                                    "take the native stream");
     return EXIT_FINE;
 }
 

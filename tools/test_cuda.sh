@@ -14,7 +14,7 @@ if ! cmake --preset cuda || ! cmake --build --preset cuda --parallel "$jobs"; th
 fi
 log=build/cuda/no_gpu_tests.log
 : >"$log"
-for test in test_no_gpu test_panels_host test_once_host test_lanes_host test_sums_host test_bounded_host; do
+for test in test_no_gpu test_panels_host test_once_host test_lanes_host test_sums_host test_bounded_host test_constrained_host; do
     echo "== $test"
     "build/cuda/tests/gpu/$test" >build/cuda/one.log 2>&1
     cat build/cuda/one.log

@@ -33,7 +33,7 @@ sanitize() {
     tail -n 3 "$build/one.log"
 }
 
-for test in test_no_gpu test_panels_host test_once_host test_lanes_host test_sums_host test_bounded_host test_gpu_roots test_gpu_bits test_gpu_affine test_gpu_launch test_gpu_order test_gpu_sampler; do
+for test in test_no_gpu test_panels_host test_once_host test_lanes_host test_sums_host test_bounded_host test_constrained_host test_gpu_roots test_gpu_bits test_gpu_affine test_gpu_launch test_gpu_order test_gpu_sampler test_gpu_constrained; do
     run "$test" "$programs/$test"
 done
 if python3 -c 'import numpy' >/dev/null 2>&1; then
@@ -59,6 +59,7 @@ if command -v compute-sanitizer >/dev/null 2>&1; then
         sanitize "$tool" test_gpu_launch
         sanitize "$tool" test_gpu_truncnorm
         sanitize "$tool" test_gpu_sampler
+        sanitize "$tool" test_gpu_constrained
     done
 else
     echo "skipped: compute-sanitizer is not on this machine"

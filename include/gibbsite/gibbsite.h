@@ -505,8 +505,7 @@ typedef struct gbs_pilot {
 /* Chooses method and over-relaxation for a model with bounds or row constraints by short runs of
  * each, a function of model, type and seed alone: the least slowest * operations.  A model without
  * either gets EXACT, and nothing is run.  Costs some ten thousand sweeps; memory is given back.
- * Fails: ARGUMENT, MEMORY, and as gbs_sampler_create; UNAVAILABLE in a context of the CUDA backend,
- * which has no whitened sweeps.  *out is then as it was. */
+ * Fails: ARGUMENT, MEMORY, and as gbs_sampler_create.  *out is then as it was. */
 GBS_API gbs_status gbs_pilot_run(gbs_context *ctx, gbs_model *model, gbs_type type, uint64_t seed,
                                  gbs_pilot *out);
 

@@ -254,13 +254,11 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
                                    "stream", "first_chain", "card"))
         typed, thin = _TYPES[its["dtype"]], None if method == "exact" else its["thin"]
         init = init if method == "exact" else None  # the checkpoint has it
-    plain = (order == "forward" and omega == 1.0 and overrelax == 0.0 and stream == "native" and
-             backend == "cpu")
+    plain = order == "forward" and omega == 1.0 and overrelax == 0.0 and stream == "native"
     bounded = any(bound is not None for bound in (lower, upper, rows))
     if method == "auto" and not plain:
-        raise ValueError("method: auto chooses among forward sweeps of the native stream on the CPU "
-                         "and their over-relaxation; order, omega, overrelax, stream or backend ask "
-                         "for others")
+        raise ValueError("method: auto chooses among forward sweeps of the native stream and their "
+                         "over-relaxation; order, omega, overrelax or stream ask for others")
     asked = method is not None
     own_start = rows is not None and not (isinstance(init, str) and init == "overdispersed")
     method = method or ("auto" if bounded and plain and not own_start else "gibbs")

@@ -13,20 +13,7 @@
 #define GBS_BACKEND_CONSTRAINED_H
 
 #include "backend/backend.h"
-
-/* The rows as a sweep uses them.  Sums are taken over stored entries by ascending site, fused, from
- * 0.  Step d along direction i adds change d to each row that the direction moves, in the order of
- * its list. */
-typedef struct gbs_row_lists {
-    int64_t rows;               /* R; 0: none, and nothing else is read */
-    const void *bounds;         /* [R][2] */
-    const int64_t *entry_start; /* [R + 1] */
-    const int64_t *entry_place; /* where each entry's site is kept in the state */
-    const void *entry_value;
-    const int64_t *move_start; /* [D + 1] by direction */
-    const int64_t *move_row;
-    const void *move_change, *move_inverse; /* and 1 / change */
-} gbs_row_lists;
+#include "core/constrained_steps.h"
 
 typedef struct gbs_constrained_job {
     int64_t dim;
@@ -43,12 +30,6 @@ typedef struct gbs_constrained_job {
     const int64_t *site; /* [D] at each step */
     int backward;        /* step p is at place D-1-p */
 } gbs_constrained_job;
-
-typedef enum gbs_step_kind {
-    GBS_STEP_NONE, /* a fixed site */
-    GBS_STEP_FREE, /* nothing holds it: it takes its normal */
-    GBS_STEP_HELD
-} gbs_step_kind;
 
 /* Whitened: x = mu + W y, W = L^-T, Q = L L'; y is N(0, I).  Step i draws y_i afresh and moves
  * places 0 .. i along W[:,i].  What is left of y_i from before, (L' (x - mu))_i, depends on places

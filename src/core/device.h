@@ -9,6 +9,7 @@
 #ifndef GBS_CORE_DEVICE_H
 #define GBS_CORE_DEVICE_H
 
+#include "core/constrained_steps.h"
 #include "gibbsite/gibbsite.h"
 
 #include <stddef.h>
@@ -18,7 +19,7 @@
 extern "C" {
 #endif
 
-#define GBS_DEVICE_VERSION 2
+#define GBS_DEVICE_VERSION 3
 
 typedef struct gbs_device gbs_device; /* the three are the device library's own */
 typedef struct gbs_device_sampler gbs_device_sampler;
@@ -51,8 +52,16 @@ typedef struct gbs_device_plan {
     const void *lower, *upper;
     double overrelax, beside;
     int relaxed; /* with bounds: some A_ii is not 0 */
-    /* GIVEN, EXACT, and NATIVE with places and no bounds: a run makes at most so many passes, and
-     * put_noise sends so many ahead. */
+    /* Whitened sweeps, and sweeps within rows (`kind` NULL: neither): gbs_step_kind and bounds by
+     * place, the latter as above, while `bounded` is NULL; entries of rows are at places, and
+     * directions are numbered by site.  WHITENED: backend/constrained.h's panels in place of A, s
+     * and c, and every site at its own place. */
+    const uint8_t *kind;
+    const gbs_row_lists *rows;
+    const void *panels;
+    int64_t panel_elements;
+    /* GIVEN, EXACT, and NATIVE with places and neither bounds nor kinds: a run makes at most so
+     * many passes, and put_noise sends so many ahead. */
     int64_t noise_passes;
     int64_t kept_draws; /* how many states a run can keep */
     void *staging; /* whole pages of the host that most copies come from or go to: may be pinned */
@@ -83,7 +92,7 @@ typedef struct gbs_device_functions {
 
     gbs_status (*put_state)(gbs_device_sampler *sampler, const void *x, /* [B, D] */
                             gbs_device_message message);
-    /* Normals, and the words themselves at places with bounds. */
+    /* Normals, and the words themselves at places with bounds and at those that are HELD. */
     gbs_status (*put_noise)(gbs_device_sampler *sampler, int64_t pass, const void *z, /* [D, B] */
                             gbs_device_message message);
     gbs_status (*run)(gbs_device_sampler *sampler, const gbs_device_run *run,

@@ -55,8 +55,6 @@ gbs_status gbs_constrained_check(gbs_context *ctx, const gbs_model *model,
                         "them; use GIBBS or WHITENED");
     if (!whitened && model->constraints == NULL)
         return GBS_OK;
-    if (ctx->device != NULL)
-        return gbs_fail(ctx, GBS_ERROR_UNAVAILABLE, "backend: %s run on the CPU alone", what);
     if (spec->stream.kind != GBS_STREAM_NATIVE && spec->stream.kind != GBS_STREAM_GIVEN)
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
                         "stream: torch's streams are of normals, but %s take words too", what);
@@ -198,10 +196,15 @@ static gbs_status fill_whitened(const gbs_sampler *sampler, const double *invers
     return status;
 }
 
+int64_t gbs_whitened_elements(int64_t dim)
+{
+    return dim + dim * (dim + 2) + dim * (dim - 1) / 2;
+}
+
 static gbs_status plan_whitened(gbs_sampler *sampler)
 {
     struct gbs_constrained *const to = sampler->constrained;
-    const int64_t dim = sampler->dim, elements = dim + dim * (dim + 2) + dim * (dim - 1) / 2;
+    const int64_t dim = sampler->dim, elements = gbs_whitened_elements(dim);
     gbs_status status = check_boxes(sampler);
     double *const inverse_factor = take(sampler, "whitening", dim * dim, sizeof(double), &status);
     to->panels[0] = take(sampler, "whitening", elements, gbs_type_size(sampler->type), &status);
@@ -226,7 +229,7 @@ static gbs_status plan_sweeps(gbs_sampler *sampler, double omega)
     const gbs_rows rows = gbs_plan_rows(sampler, omega);
     gbs_status status = gbs_plan_check_rows(sampler, &rows);
     void *const scratch = take(sampler, "coefficients", sampler->dim, size, &status);
-    for (int half = 0; half < sampler->passes; ++half) {
+    for (int half = 0; half < sampler->passes && sampler->ctx->device == NULL; ++half) {
         to->panels[half] = take(sampler, "coefficients", gbs_panel_elements(&rows), size, &status);
         if (status == GBS_OK)
             gbs_panels_pack(&rows, sampler->pass[half].site, 1, scratch, to->panels[half]);
@@ -255,6 +258,8 @@ gbs_status gbs_constrained_plan(gbs_sampler *sampler, double omega)
     if (status == GBS_OK)
         status = sampler->method == GBS_METHOD_WHITENED ? plan_whitened(sampler)
                                                         : plan_sweeps(sampler, omega);
+    if (sampler->ctx->device != NULL)
+        return status;
     const int64_t workers = gbs_pool_workers(sampler->ctx->pool);
     to->sums_step = to->rows.rows * gbs_sampler_block(sampler, 0).width;
     to->sums = take(sampler, "sums of the constraints", workers * to->sums_step, size, &status);

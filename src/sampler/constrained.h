@@ -8,7 +8,7 @@
 
 struct gbs_constrained {
     const gbs_constrained_kernels *kernels;
-    void *panels[2];              /* by half of a sweep */
+    void *panels[2];              /* by half of a sweep; on a device whitened ones alone */
     uint8_t *kind;                /* [D] by site */
     int64_t first_free, end_free; /* the sites that take normals are among these */
     int held;                     /* some take words */
@@ -27,6 +27,9 @@ gbs_status gbs_constrained_check(gbs_context *ctx, const gbs_model *model,
  * Fails: MEMORY, NOT_FINITE, ARGUMENT. */
 gbs_status gbs_constrained_plan(gbs_sampler *sampler, double omega);
 void gbs_constrained_end(gbs_sampler *sampler);
+
+/* Of whitened panels. */
+int64_t gbs_whitened_elements(int64_t dim);
 
 /* Every chain at gbs_model_interior's point; and, after any start, do all chains keep the boxes and
  * rows?

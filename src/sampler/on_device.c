@@ -1,6 +1,7 @@
 /* Samplers on a device.  Draws stay there until a batch of them is full, so that one launch makes
  * many sweeps and one copy brings many draws.  Noise that the device cannot make, the caller's and
  * torch's CPU generator's, is sent ahead of the sweeps in pieces. */
+#include "model/condition.h"
 #include "sampler/on_device_internal.h"
 
 /* Draws kept on the device between copies, and noise sent ahead: this much, or one of them. */
@@ -14,11 +15,11 @@ static size_t state_bytes(const gbs_sampler *sampler)
     return (size_t)(sampler->chains * sampler->dim) * gbs_type_size(sampler->type);
 }
 
-/* Does noise go through the device's memory, which holds noise_passes of it?  Sweeps between bounds
- * make their own in any order of visit. */
+/* Does noise go through the device's memory, which holds noise_passes of it?  Sweeps between bounds,
+ * within rows and whitened make their own in any order of visit. */
 static int is_buffered(const gbs_sampler *sampler)
 {
-    if (gbs_boxes_any(sampler))
+    if (gbs_boxes_any(sampler) || sampler->constrained != NULL)
         return gbs_device_is_fed(sampler);
     return gbs_device_is_fed(sampler) || sampler->method == GBS_METHOD_EXACT ||
            sampler->order == GBS_ORDER_PERMUTED;
@@ -59,6 +60,9 @@ static void to_places(const gbs_sampler *sampler, const void *x, void *to)
             else if (gbs_boxes_is_held(sampler, i))
                 gbs_device_copy(sampler->type, sampler->boxes.lower, i, 1, to,
                                 chain * dim + gbs_device_place_of(device, i), 1, 1);
+            else if (sampler->constrained != NULL && gbs_model_is_fixed(sampler->model, i))
+                gbs_device_store(sampler->type, to, chain * dim + gbs_device_place_of(device, i),
+                                 sampler->model->fixed[i]);
             else
                 gbs_device_copy(sampler->type, x, chain * dim + i, 1, to,
                                 chain * dim + gbs_device_place_of(device, i), 1, 1);
@@ -130,12 +134,12 @@ void gbs_on_device_end(gbs_sampler *sampler)
 
 /* ---- noise made here ---- */
 
-/* One site's given numbers, [B]: words where it has bounds. */
+/* One site's given numbers, [B]: words where it is drawn between bounds. */
 static void copy_given(const gbs_sampler *sampler, int64_t pass, int64_t site, void *z)
 {
     const gbs_stream_spec *const stream = &sampler->stream;
     const int64_t from = (pass * sampler->dim + site) * sampler->chains;
-    if (gbs_boxes_any(sampler) && sampler->boxes.bounded[site]) {
+    if (gbs_device_takes_words(sampler, site)) {
         gbs_noise_copy_words(sampler, from, sampler->chains, z);
         return;
     }

@@ -3,6 +3,7 @@
 #define GBS_SAMPLER_ON_DEVICE_INTERNAL_H
 
 #include "sampler/boxes.h"
+#include "sampler/constrained.h"
 #include "sampler/on_device.h"
 
 struct gbs_on_device {
@@ -35,6 +36,13 @@ static inline int64_t gbs_device_place_of(const struct gbs_on_device *device, in
 static inline int gbs_device_is_fed(const gbs_sampler *sampler)
 {
     return sampler->stream.kind == GBS_STREAM_GIVEN || sampler->stream.kind == GBS_STREAM_TORCH_CPU;
+}
+
+/* Does this site take words for its draws, which are between bounds? */
+static inline int gbs_device_takes_words(const gbs_sampler *sampler, int64_t site)
+{
+    return sampler->constrained != NULL ? sampler->constrained->kind[site] == GBS_STEP_HELD
+                                        : gbs_boxes_any(sampler) && sampler->boxes.bounded[site];
 }
 
 /* Is the device's number for this site 0, and not its value? */

@@ -25,7 +25,9 @@ static void *take(gbs_sampler *sampler, const char *what, int64_t rows, int64_t 
 typedef struct coefficients {
     void *matrix, *scale, *centre, *row;
     void *lower, *upper; /* with bounds */
-    uint8_t *bounded;
+    uint8_t *bounded;    /* or kinds of steps */
+    gbs_row_lists rows;  /* the sampler's, but for */
+    int64_t *entry_place;
 } coefficients;
 
 static void fill_sweep(gbs_sampler *sampler, const coefficients *to)
@@ -68,30 +70,83 @@ static void fill_boxes(const gbs_sampler *sampler, const coefficients *to)
     }
 }
 
+/* The boxes that steps are held by, and what kind each place's is. */
+static void fill_kinds(const gbs_sampler *sampler, const coefficients *to)
+{
+    const struct gbs_constrained *const from = sampler->constrained;
+    for (int64_t i = 0; i < sampler->dim; ++i) {
+        const int64_t p = gbs_device_place_of(sampler->on_device, i), at = 2 * sampler->place[i];
+        to->bounded[p] = from->kind[i];
+        gbs_device_copy(sampler->type, from->bounds, at, 1, to->lower, p, 1, 1);
+        gbs_device_copy(sampler->type, from->bounds, at + 1, 1, to->upper, p, 1, 1);
+    }
+}
+
+/* The sampler's lists, entries at the device's places. */
+static void fill_rows(const gbs_sampler *sampler, coefficients *to)
+{
+    const gbs_constraints *const given = sampler->model->constraints;
+    to->rows = sampler->constrained->rows;
+    for (int64_t e = 0; given != NULL && e < given->start[given->rows]; ++e)
+        to->entry_place[e] = gbs_device_place_of(sampler->on_device, given->site[e]);
+    to->rows.entry_place = to->entry_place;
+}
+
+static void take_all(gbs_sampler *sampler, coefficients *to, gbs_status *status)
+{
+    const gbs_constraints *const rows = sampler->model->constraints;
+    const int exact = sampler->method == GBS_METHOD_EXACT;
+    const int whitened = sampler->method == GBS_METHOD_WHITENED;
+    if (!whitened)
+        to->matrix = take(sampler, "coefficients", sampler->dim, sampler->dim, status);
+    if (!whitened && !exact) {
+        to->scale = take(sampler, "coefficients", 1, sampler->dim, status);
+        to->centre = take(sampler, "coefficients", 1, sampler->dim, status);
+        to->row = take(sampler, "coefficients", 1, sampler->dim, status);
+    }
+    if (gbs_boxes_any(sampler) || sampler->constrained != NULL) {
+        to->lower = take(sampler, "bounds", 1, sampler->dim, status);
+        to->upper = take(sampler, "bounds", 1, sampler->dim, status);
+        to->bounded = take(sampler, "bounds", 1, sampler->dim, status);
+    }
+    if (sampler->constrained != NULL && rows != NULL)
+        to->entry_place = gbs_sampler_take(sampler, "constraints", 1, rows->start[rows->rows],
+                                           sizeof *to->entry_place, status);
+}
+
+static void fill_all(gbs_sampler *sampler, coefficients *to)
+{
+    if (sampler->constrained != NULL) {
+        fill_kinds(sampler, to);
+        fill_rows(sampler, to);
+    } else if (to->bounded != NULL) {
+        fill_boxes(sampler, to);
+    }
+    if (sampler->method == GBS_METHOD_EXACT)
+        fill_solve(sampler, to);
+    else if (sampler->method == GBS_METHOD_GIBBS)
+        fill_sweep(sampler, to);
+}
+
+static void give_all(const gbs_sampler *sampler, const coefficients *made)
+{
+    void *const all[] = {made->entry_place, made->bounded, made->upper, made->lower,
+                         made->row,         made->centre,  made->scale, made->matrix};
+    for (size_t k = 0; k < sizeof all / sizeof *all; ++k)
+        gbs_memory_give(&sampler->ctx->allocator, all[k]);
+}
+
 gbs_status gbs_on_device_plan(gbs_sampler *sampler)
 {
     struct gbs_on_device *const device = sampler->on_device;
-    const gbs_allocator *const allocator = &sampler->ctx->allocator;
+    const struct gbs_constrained *const constrained = sampler->constrained;
     const int exact = sampler->method == GBS_METHOD_EXACT;
+    const int whitened = sampler->method == GBS_METHOD_WHITENED;
     gbs_status status = GBS_OK;
-    coefficients made = {.matrix =
-                             take(sampler, "coefficients", sampler->dim, sampler->dim, &status)};
-    if (!exact) {
-        made.scale = take(sampler, "coefficients", 1, sampler->dim, &status);
-        made.centre = take(sampler, "coefficients", 1, sampler->dim, &status);
-        made.row = take(sampler, "coefficients", 1, sampler->dim, &status);
-    }
-    if (gbs_boxes_any(sampler)) {
-        made.lower = take(sampler, "bounds", 1, sampler->dim, &status);
-        made.upper = take(sampler, "bounds", 1, sampler->dim, &status);
-        made.bounded = take(sampler, "bounds", 1, sampler->dim, &status);
-    }
-    if (status == GBS_OK && made.bounded != NULL)
-        fill_boxes(sampler, &made);
-    if (status == GBS_OK && exact)
-        fill_solve(sampler, &made);
-    if (status == GBS_OK && !exact)
-        fill_sweep(sampler, &made);
+    coefficients made = {.matrix = NULL};
+    take_all(sampler, &made, &status);
+    if (status == GBS_OK)
+        fill_all(sampler, &made);
     const gbs_device_plan plan = {
         .type = sampler->type,
         .method = sampler->method,
@@ -111,12 +166,16 @@ gbs_status gbs_on_device_plan(gbs_sampler *sampler)
         .scale = made.scale,
         .centre = made.centre,
         .mean = exact ? sampler->model->mean : NULL,
-        .bounded = made.bounded,
+        .bounded = constrained == NULL ? made.bounded : NULL,
         .lower = made.lower,
         .upper = made.upper,
         .overrelax = sampler->boxes.overrelax,
         .beside = sampler->boxes.beside,
         .relaxed = sampler->relaxed,
+        .kind = constrained != NULL ? made.bounded : NULL,
+        .rows = constrained != NULL ? &made.rows : NULL,
+        .panels = whitened ? constrained->panels[0] : NULL,
+        .panel_elements = whitened ? gbs_whitened_elements(sampler->dim) : 0,
         .noise_passes = device->noise_passes,
         .kept_draws = device->kept_draws,
         .staging = device->staging,
@@ -125,12 +184,6 @@ gbs_status gbs_on_device_plan(gbs_sampler *sampler)
     if (status == GBS_OK)
         status = device->functions->plan(sampler->ctx->device, &plan, &device->sampler,
                                          gbs_device_message_of(sampler));
-    gbs_memory_give(allocator, made.bounded);
-    gbs_memory_give(allocator, made.upper);
-    gbs_memory_give(allocator, made.lower);
-    gbs_memory_give(allocator, made.row);
-    gbs_memory_give(allocator, made.centre);
-    gbs_memory_give(allocator, made.scale);
-    gbs_memory_give(allocator, made.matrix);
+    give_all(sampler, &made);
     return status;
 }

@@ -281,10 +281,6 @@ gbs_status gbs_pilot_run(gbs_context *ctx, gbs_model *model, gbs_type type, uint
         *out = found;
         return GBS_OK;
     }
-    if (ctx->device != NULL)
-        return gbs_fail(ctx, GBS_ERROR_UNAVAILABLE,
-                        "pilot: it tries whitened sweeps, which the CUDA backend has not; make it "
-                        "in a context of the CPU");
     pilot p = {.ctx = ctx,
                .model = model,
                .spec = gbs_sampler_spec_default(),

@@ -361,6 +361,8 @@ static gbs_status put_state(gbs_sampler *sampler, const void *x)
         return gbs_on_device_set_state(sampler, x);
     gbs_state_scatter(sampler, x, sampler->dim, 1);
     gbs_boxes_hold_state(sampler);
+    if (sampler->constrained != NULL) /* its sweeps leave fixed sites as they are */
+        gbs_state_hold_fixed(sampler);
     return GBS_OK;
 }
 

@@ -27,6 +27,22 @@ test_same_files() {
     done
 }
 
+# Bounds and rows; without --method the pilot runs there too, and chooses the same.
+test_bounds_and_rows() {
+    model
+    printf '%s\n' '%%MatrixMarket matrix array real general' '2 6' 1 0 -1 1 0 -1 0 0 0 0 0 0 >a.mtx
+    for options in "--lower 0" "--lower 0 --method whitened" "--lower 0 --overrelax .8" \
+        "--rows a.mtx --row-upper 0 --init zero" "--rows a.mtx --row-upper 0 --init zero --order symmetric" \
+        "--rows a.mtx --row-lower -1 --row-upper 2 --lower -1 --init zero --method whitened --dtype f32"; do
+        # shellcheck disable=SC2086
+        code 0 gibbsite sample -Q q.mtx --seed 9 --draws 30 $options -o cpu.nc
+        # shellcheck disable=SC2086
+        code 0 cuda sample -Q q.mtx --seed 9 --draws 30 $options -o cuda.nc --backend cuda
+        same cuda.nc cpu.nc
+        echo "  $options: the same files"
+    done
+}
+
 test_summary_and_json() {
     model
     code 0 gibbsite sample -Q q.mtx --seed 9 --quiet

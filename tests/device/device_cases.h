@@ -25,6 +25,8 @@ typedef struct device_case {
     int fixed;   /* every third site is held at a value */
     int bounded; /* two sites of three have bounds, some of them equal */
     double overrelax;
+    int rows; /* one more than sites, of three sites at most */
+    int far;  /* the law's mean is so far out that draws come to lie on bounds */
 } device_case;
 
 /* Of site i: below, above, both, equal, far out; every third has none. */
@@ -34,6 +36,20 @@ static inline void case_bounds(int64_t i, double *lower, double *upper)
     static const double high[] = {INFINITY, 0.75, 0.5, 0.25, INFINITY, -20.0};
     *lower = i % 3 == 2 ? -INFINITY : low[i % 6];
     *upper = i % 3 == 2 ? INFINITY : high[i % 6];
+}
+
+/* Whitened sweeps, and sweeps within rows, whose starts are within all bounds: sites are at most .2
+ * in absolute value then, fixed ones .1, so that a row's sum is at most .57. */
+static inline int case_is_constrained(const device_case *of)
+{
+    return of->rows || of->method == GBS_METHOD_WHITENED;
+}
+
+static inline void case_constrained_bounds(int64_t i, double *lower, double *upper)
+{
+    static const double low[] = {-0.21, -INFINITY, -0.5}, high[] = {INFINITY, 0.25, 0.22};
+    *lower = i % 4 == 3 ? -INFINITY : low[i % 3];
+    *upper = i % 4 == 3 ? INFINITY : high[i % 3];
 }
 
 /* What a run leaves, all owned. */
@@ -77,6 +93,51 @@ static inline double *case_numbers(int64_t count, double scale, uint64_t seed)
     for (int64_t k = 0; k < count; ++k)
         x[k] = scale * case_uniform(&seed);
     return x;
+}
+
+/* Row r has the sites r mod D, r + 1 and r + 3 of those that there are. */
+typedef struct case_rows {
+    int64_t *start, *site;
+    double *value, *lower, *upper;
+    gbs_constraints constraints;
+} case_rows;
+
+static inline void case_fill_rows(int64_t dim, case_rows *to)
+{
+    static const double low[] = {-0.6, -INFINITY, -0.7, -1e9}, high[] = {0.6, 0.58, INFINITY, 1e9};
+    const int64_t rows = dim + 1;
+    uint64_t seed = 21;
+    to->start = calloc((size_t)rows + 1, sizeof *to->start);
+    to->site = malloc((size_t)(3 * rows) * sizeof *to->site);
+    to->value = malloc((size_t)(3 * rows) * sizeof *to->value);
+    to->lower = malloc((size_t)rows * sizeof *to->lower);
+    to->upper = malloc((size_t)rows * sizeof *to->upper);
+    int64_t at = 0;
+    for (int64_t r = 0; r < rows; ++r) {
+        for (int64_t k = 0; k < dim && at - to->start[r] < 3; ++k)
+            if (k == r % dim || k == r + 1 || k == r + 3) {
+                to->site[at] = k;
+                to->value[at++] = 0.9 + 0.1 * case_uniform(&seed) - (k % 3 == 1 ? 1.8 : 0);
+            }
+        to->start[r + 1] = at;
+        to->lower[r] = low[r % 4];
+        to->upper[r] = high[r % 4];
+    }
+    to->constraints = (gbs_constraints){.rows = rows,
+                                        .start = to->start,
+                                        .site = to->site,
+                                        .value = to->value,
+                                        .lower = to->lower,
+                                        .upper = to->upper};
+}
+
+static inline void case_free_rows(case_rows *it)
+{
+    free(it->start);
+    free(it->site);
+    free(it->value);
+    free(it->lower);
+    free(it->upper);
 }
 
 static inline int64_t *case_permutation(int64_t dim)
@@ -174,16 +235,17 @@ static inline device_result case_result(const device_case *of, const gbs_context
     r.m2 = calloc(1, r.moment_bytes);
     r.merged = calloc(2 * (size_t)of->dim, sizeof(double));
     double *const q = case_precision(of->dim, 11 + (uint64_t)of->dim);
-    double *const location = case_numbers(of->dim, 6.0, 5);
-    double *const fixed = case_numbers(of->dim, 5.0, 13);
+    double *const location = case_numbers(of->dim, of->far ? 1e6 : 6.0, 5);
+    const int constrained = case_is_constrained(of);
+    double *const fixed = case_numbers(of->dim, constrained ? 0.2 : 5.0, 13);
     for (int64_t i = 0; i < of->dim; ++i)
         if (of->bounded ? i % 6 != 5 : i % 3 != 1) /* no bounds there */
             fixed[i] = NAN;
-    double *const given = case_numbers(of->dim * of->chains, 4.0, 7);
+    double *const given = case_numbers(of->dim * of->chains, constrained ? 0.4 : 4.0, 7);
     double *const lower = case_numbers(of->dim, 1.0, 1), *const upper =
                                                              case_numbers(of->dim, 1.0, 1);
     for (int64_t i = 0; i < of->dim; ++i)
-        case_bounds(i, &lower[i], &upper[i]);
+        (constrained ? case_constrained_bounds : case_bounds)(i, &lower[i], &upper[i]);
     for (size_t k = 0; of->bounded && k < numbers; ++k) /* within, in float too */
         given[k] = fmax(lower[(int64_t)k % of->dim], fmin(upper[(int64_t)k % of->dim], given[k]));
     int64_t *const permutation = case_permutation(of->dim);
@@ -197,8 +259,9 @@ static inline device_result case_result(const device_case *of, const gbs_context
     s.permutation = permutation;
     s.stream.noise = noise;
     s.stream.noise_type = GBS_F64;
-    const size_t word_count =
-        of->bounded && of->stream == GBS_STREAM_GIVEN ? (size_t)s.stream.noise_sweeps * numbers : 1;
+    const size_t word_count = (of->bounded || constrained) && of->stream == GBS_STREAM_GIVEN
+                                  ? (size_t)s.stream.noise_sweeps * numbers
+                                  : 1;
     uint32_t *const words = malloc(2 * word_count * sizeof *words);
     uint64_t seed = 3;
     for (size_t k = 0; k < 2 * word_count; ++k)
@@ -218,6 +281,10 @@ static inline device_result case_result(const device_case *of, const gbs_context
     m.fixed = of->fixed ? fixed : NULL;
     m.lower = of->bounded ? lower : NULL;
     m.upper = of->bounded ? upper : NULL;
+    case_rows rows;
+    case_fill_rows(of->dim, &rows);
+    if (of->rows)
+        m.constraints = rows.constraints;
     r.status = gbs_context_create(&chosen, &ctx);
     if (r.status == GBS_OK)
         r.status = gbs_model_create(ctx, &m, &model);
@@ -235,6 +302,7 @@ static inline device_result case_result(const device_case *of, const gbs_context
     free(lower);
     free(upper);
     free(words);
+    case_free_rows(&rows);
     return r;
 }
 
@@ -293,14 +361,15 @@ static inline void case_name(const device_case *of, char *to, size_t room)
 {
     static const char *const orders[] = {"forward", "backward", "symmetric", "permuted"};
     static const char *const streams[] = {"native", "given", "torch-cpu", "torch-cuda"};
+    static const char *const methods[] = {"gibbs", "exact", "whitened"};
     snprintf(to, room,
-             "%s %s D=%lld B=%lld %s omega=%g location=%d start=%d %s %lld + %lld x %lld%s%s "
+             "%s %s D=%lld B=%lld %s omega=%g location=%d start=%d %s %lld + %lld x %lld%s%s%s "
              "overrelax=%g",
-             of->type == GBS_F32 ? "f32" : "f64",
-             of->method == GBS_METHOD_EXACT ? "exact" : "gibbs", (long long)of->dim,
+             of->type == GBS_F32 ? "f32" : "f64", methods[of->method], (long long)of->dim,
              (long long)of->chains, orders[of->order], of->omega, (int)of->location, (int)of->start,
              streams[of->stream], (long long)of->warmup, (long long)of->draws, (long long)of->thin,
-             of->fixed ? ", fixed sites" : "", of->bounded ? ", bounds" : "", of->overrelax);
+             of->fixed ? ", fixed sites" : "", of->bounded ? ", bounds" : "",
+             of->rows ? ", rows" : "", of->overrelax);
 }
 
 typedef void (*case_visitor)(const device_case *of, void *user);
@@ -319,11 +388,11 @@ static inline void case_each(gbs_type type, int64_t dim, int64_t chains, int tor
             visit(&(device_case){type, GBS_METHOD_GIBBS, dim, chains, (gbs_order)order,
                                  omegas[turn % 3], (gbs_location)(turn % 4),
                                  (gbs_start)((turn + stream) % 4), (gbs_stream)stream, 2, 4,
-                                 1 + turn % 3, turn % 5 == 0, 0, 0},
+                                 1 + turn % 3, turn % 5 == 0, 0, 0, 0, 0},
                   user);
         visit(&(device_case){type, GBS_METHOD_EXACT, dim, chains, GBS_ORDER_FORWARD, 1.0,
                              (gbs_location)(turn % 4), GBS_START_OVERDISPERSED, (gbs_stream)stream,
-                             2, 5, 1, turn % 2, 0, 0},
+                             2, 5, 1, turn % 2, 0, 0, 0, 0},
               user);
     }
 }
@@ -349,6 +418,32 @@ static inline void case_each_bounded(gbs_type type, int64_t dim, int64_t chains,
                                  .fixed = turn % 2,
                                  .bounded = 1,
                                  .overrelax = way == 2 ? 0.8 : 0.0},
+                  user);
+}
+
+/* Whitened sweeps, and sweeps within rows in every order: native and given numbers, with bounds and
+ * without, fixed sites among them. */
+static inline void case_each_constrained(gbs_type type, int64_t dim, int64_t chains,
+                                         case_visitor visit, void *user)
+{
+    int turn = (int)dim;
+    for (int order = 0; order < 5; ++order) /* the last stands for whitened */
+        for (int way = 0; way < 4; ++way, ++turn)
+            visit(&(device_case){.type = type,
+                                 .method = order == 4 ? GBS_METHOD_WHITENED : GBS_METHOD_GIBBS,
+                                 .dim = dim,
+                                 .chains = chains,
+                                 .order = order == 4 ? GBS_ORDER_FORWARD : (gbs_order)order,
+                                 .omega = 1.0,
+                                 .location = (gbs_location)(turn % 4),
+                                 .start = way % 2 ? GBS_START_GIVEN : GBS_START_ZERO,
+                                 .stream = turn % 3 == 1 ? GBS_STREAM_GIVEN : GBS_STREAM_NATIVE,
+                                 .warmup = 2,
+                                 .draws = 4,
+                                 .thin = 1 + turn % 3,
+                                 .fixed = turn % 4 == 0,
+                                 .bounded = way != 1,
+                                 .rows = order < 4 || way < 2},
                   user);
 }
 

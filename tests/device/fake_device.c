@@ -4,6 +4,7 @@
  * may not ask of a device: more passes than there is noise for, more draws than it keeps. */
 #include "core/device.h"
 #include "device/fake_device.h"
+#include "device/fake_steps.h"
 #include "kat/native_reference.h"
 #include "rng/torch_stream.h"
 #include "rng/truncnorm.h"
@@ -27,6 +28,7 @@ struct gbs_device_sampler {
     uint64_t *words; /* noise as it came, where it is words */
     uint8_t *bounded;
     int64_t *place, *site;
+    fake_steps steps; /* whitened, or within rows */
 };
 
 struct gbs_device_moments {
@@ -140,7 +142,7 @@ static double *upload(const gbs_device_sampler *sampler, gbs_type type, const vo
 
 static int is_buffered(const gbs_device_sampler *sampler)
 {
-    if (sampler->plan.bounded != NULL)
+    if (sampler->plan.bounded != NULL || sampler->plan.kind != NULL)
         return sampler->plan.stream == GBS_STREAM_GIVEN;
     return sampler->plan.stream == GBS_STREAM_GIVEN || sampler->plan.method == GBS_METHOD_EXACT ||
            (sampler->plan.stream == GBS_STREAM_NATIVE && sampler->place != NULL);
@@ -164,6 +166,7 @@ static void end_sampler(gbs_device_sampler *sampler)
     give(device, sampler->words);
     give(device, sampler->bounded);
     give(device, sampler->site);
+    give(device, sampler->steps.block);
     device->host.release(sampler, device->host.user);
 }
 
@@ -193,13 +196,18 @@ static gbs_status plan_sampler(gbs_device *device, const gbs_device_plan *plan,
         s->site = take(device, dim, &status, message);
     if (s->site != NULL)
         memcpy(s->site, plan->site, (size_t)dim * sizeof *s->site);
-    s->lower = upload(s, plan->type, plan->lower, dim, &status, message);
-    s->upper = upload(s, plan->type, plan->upper, dim, &status, message);
+    if (plan->kind != NULL && status == GBS_OK &&
+        !fake_steps_make(plan, &device->memory, &s->steps))
+        status = failed(message, GBS_ERROR_MEMORY, "fake: no memory for steps");
+    if (plan->bounded != NULL) {
+        s->lower = upload(s, plan->type, plan->lower, dim, &status, message);
+        s->upper = upload(s, plan->type, plan->upper, dim, &status, message);
+    }
     if (plan->bounded != NULL)
         s->bounded = take(device, dim, &status, message);
     if (s->bounded != NULL)
         memcpy(s->bounded, plan->bounded, (size_t)dim);
-    if (plan->bounded != NULL && is_buffered(s))
+    if ((plan->bounded != NULL || plan->kind != NULL) && is_buffered(s))
         s->words = take(device, plan->noise_passes * state, &status, message);
     s->state = take(device, state, &status, message);
     s->kept = take(device, plan->kept_draws * state, &status, message);
@@ -367,6 +375,43 @@ static void sweep_pass(gbs_device_sampler *s, const gbs_device_run *run, int64_t
     }
 }
 
+/* ---- whitened, or within rows ---- */
+
+typedef struct step_numbers {
+    const gbs_device_sampler *s;
+    const gbs_device_run *run;
+    int64_t pass, chain;
+} step_numbers;
+
+static double step_normal(const void *user, int64_t place)
+{
+    const step_numbers *const at = user;
+    return normal(at->s, at->run, at->pass, site_at(at->s, place), place, at->chain);
+}
+
+static uint64_t step_word(const void *user, int64_t place)
+{
+    const step_numbers *const at = user;
+    return word(at->s, at->run, at->pass, 2, site_at(at->s, place), place, at->chain);
+}
+
+static void step_pass(gbs_device_sampler *s, const gbs_device_run *run, int64_t pass)
+{
+    const gbs_device_plan *const plan = &s->plan;
+    const int backward =
+        plan->order == GBS_ORDER_BACKWARD || (plan->order == GBS_ORDER_SYMMETRIC && pass % 2 == 1);
+    for (int64_t c = 0; c < plan->chains; ++c) {
+        const step_numbers at = {s, run, pass, c};
+        const fake_numbers numbers = {step_normal, step_word, &at};
+        double *const x = s->state + c * plan->dim;
+        if (plan->method == GBS_METHOD_WHITENED)
+            fake_steps_whitened(&s->steps, &numbers, x);
+        else
+            fake_steps_sweep(&s->steps, s->coefficients, s->scale, s->centre, backward, &numbers,
+                             x);
+    }
+}
+
 static void exact_draw(gbs_device_sampler *s, const gbs_device_run *run, int64_t draw)
 {
     const gbs_device_plan *const plan = &s->plan;
@@ -401,7 +446,7 @@ static gbs_status run_sampler(gbs_device_sampler *s, const gbs_device_run *run,
             exact_draw(s, run, sweep);
         else
             for (int64_t half = 0; half < s->passes; ++half)
-                sweep_pass(s, run, sweep * s->passes + half);
+                (s->plan.kind != NULL ? step_pass : sweep_pass)(s, run, sweep * s->passes + half);
         if (run->keep_every > 0 && (sweep + 1) % run->keep_every == 0)
             memcpy(s->kept + (run->keep_from + (sweep + 1) / run->keep_every - 1) * state, s->state,
                    (size_t)state * sizeof(double));

@@ -320,14 +320,25 @@ static void test_bounds(void **state)
     printf("checked: %d runs between bounds\n", count);
 }
 
+/* Whitened, and within rows, from native numbers and given ones. */
+static void test_constrained(void **state)
+{
+    (void)state;
+    int count = 0;
+    for (int type = 0; type < 2; ++type)
+        for (int64_t dim = 1; dim < 14; dim += 4)
+            case_each_constrained((gbs_type)type, dim, 1 + 3 * dim, compare, &count);
+    printf("checked: %d runs whitened or within rows\n", count);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_bits),  cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_sinks),      cmocka_unit_test(test_set_state),
         cmocka_unit_test(test_checkpoint), cmocka_unit_test(test_moments),
-        cmocka_unit_test(test_bounds),     cmocka_unit_test(test_several),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_bounds),     cmocka_unit_test(test_constrained),
+        cmocka_unit_test(test_several),    cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,10 +74,15 @@ static void test_no_library(void **state)
 
 static const gbs_order orders[] = {GBS_ORDER_FORWARD, GBS_ORDER_PERMUTED};
 
+/* Plain sweeps of every stream; whitened ones, and sweeps within rows, from the first two. */
+typedef enum kind_of_sweep { PLAIN, WITHIN_ROWS, WHITENED } kind_of_sweep;
+
 /* Everything a sampler does; GBS_OK, or the first failure, with its message. */
 static gbs_status do_everything(const gbs_context_options *options, gbs_stream stream,
-                                gbs_order order, char *message, size_t room)
+                                gbs_order order, kind_of_sweep kind, char *message, size_t room)
 {
+    static const double row[3] = {1, -1, 1}, least[1] = {-0.5};
+    static const uint64_t words[90];
     static const int64_t permutation[3] = {2, 0, 1};
     static const double noise[90];
     gbs_context_options chosen = *options;
@@ -93,12 +98,17 @@ static gbs_status do_everything(const gbs_context_options *options, gbs_stream s
         return status;
     gbs_model_spec m = spec_of(fixture_precision, 3);
     gbs_sampler_spec spec = gbs_sampler_spec_default();
+    if (kind != PLAIN)
+        m.constraints = (gbs_constraints){.rows = 1, .matrix = row, .lower = least};
+    spec.start = kind != PLAIN ? GBS_START_ZERO : GBS_START_OVERDISPERSED;
+    spec.method = kind == WHITENED ? GBS_METHOD_WHITENED : GBS_METHOD_GIBBS;
     spec.chains = 2;
     spec.order = order;
     spec.permutation = permutation;
     spec.stream = (gbs_stream_spec){.kind = stream,
                                     .noise_type = GBS_F64,
                                     .noise = noise,
+                                    .words = words,
                                     .noise_sweeps = 15,
                                     .cuda_multiprocessors = 1,
                                     .cuda_threads_per_multiprocessor = 256};
@@ -133,10 +143,11 @@ static gbs_status do_everything(const gbs_context_options *options, gbs_stream s
 }
 
 /* Refuses the k-th request of one pair of hooks for every k. */
-static void refuse_memory(const char *what, int on_device)
+static void refuse_memory(const char *what, int on_device, kind_of_sweep kind)
 {
-    for (int stream = GBS_STREAM_NATIVE; stream <= GBS_STREAM_TORCH_CUDA; ++stream)
-        for (size_t o = 0; o < 2; ++o)
+    const int streams = kind == PLAIN ? GBS_STREAM_TORCH_CUDA : GBS_STREAM_GIVEN;
+    for (int stream = GBS_STREAM_NATIVE; stream <= streams; ++stream)
+        for (size_t o = 0; o < (kind == WHITENED ? 1 : 2); ++o)
             for (int64_t k = 0;; ++k) {
                 counting host = {.refuse = on_device ? -1 : k},
                          device = {.refuse = on_device ? k : -1};
@@ -144,8 +155,8 @@ static void refuse_memory(const char *what, int on_device)
                 options.allocator = (gbs_allocator){counting_allocate, counting_release, &host};
                 options.cuda_memory = (gbs_allocator){counting_allocate, counting_release, &device};
                 char message[512] = "";
-                const gbs_status status =
-                    do_everything(&options, (gbs_stream)stream, orders[o], message, sizeof message);
+                const gbs_status status = do_everything(&options, (gbs_stream)stream, orders[o],
+                                                        kind, message, sizeof message);
                 const int refused = (on_device ? device : host).refuse == -1;
                 if (status != (refused ? GBS_ERROR_MEMORY : GBS_OK) ||
                     (refused && strstr(message, "no memory") == NULL))
@@ -157,9 +168,10 @@ static void refuse_memory(const char *what, int on_device)
                              (long long)host.given, (long long)device.given);
                 if (!refused) {
                     assert_true(k > 0);
-                    printf("checked: stream %d, order %d: each of %lld requests for memory %s "
+                    printf("checked: stream %d, order %d, kind %d: each of %lld requests for "
+                           "memory %s "
                            "refused in turn, nothing lost\n",
-                           stream, (int)orders[o], (long long)k, what);
+                           stream, (int)orders[o], (int)kind, (long long)k, what);
                     break;
                 }
             }
@@ -168,8 +180,10 @@ static void refuse_memory(const char *what, int on_device)
 static void test_refused_memory(void **state)
 {
     (void)state;
-    refuse_memory("here", 0);
-    refuse_memory("on the device", 1);
+    for (int kind = PLAIN; kind <= WHITENED; ++kind) {
+        refuse_memory("here", 0, (kind_of_sweep)kind);
+        refuse_memory("on the device", 1, (kind_of_sweep)kind);
+    }
 }
 
 static void test_failing_device(void **state)
@@ -186,7 +200,7 @@ static void test_failing_device(void **state)
             char message[512] = "";
             *control = (fake_control){.refuse = k};
             const gbs_status status = do_everything(&options, (gbs_stream)stream, GBS_ORDER_FORWARD,
-                                                    message, sizeof message);
+                                                    PLAIN, message, sizeof message);
             const int refused = control->calls > k;
             control->refuse = -1;
             if (status != (refused ? GBS_ERROR_UNAVAILABLE : GBS_OK) ||

@@ -22,13 +22,19 @@ for options in (
     {"method": "exact"}, {"stream": "torch-cpu"}, {"init": "zero"}, {"mean": np.arange(24.0)},
     {"stream": "given", "noise": random.standard_normal((60, 24, 70)), "warmup": 10},
     {"chains": 100003, "warmup": 3, "draws": 2, "dtype": "float32"},
+    {"lower": 0.0}, {"lower": 0.0, "upper": 0.3, "dtype": "float32"},  # which the pilot chooses for
+    {"lower": 0.0, "method": "whitened", "dtype": "float32"}, {"lower": -1.0, "overrelax": 0.8},
+    {"rows": np.diff(np.eye(24), axis=0), "row_lower": 0.0, "init": "zero"},
+    {"rows": np.diff(np.eye(24), axis=0), "row_lower": 0.0, "init": "zero", "order": "symmetric"},
+    {"rows": np.diff(np.eye(24), axis=0), "row_lower": 0.0, "init": "zero", "method": "whitened"},
 ):
     given = {"chains": 70, "draws": 50, "seed": 3} | options
     expected, got = gibbsite.sample(q, **given), gibbsite.sample(q, **given, backend="cuda")
-    what = {name: value for name, value in options.items() if name not in ("noise", "mean")}
+    what = {name: value for name, value in options.items() if name not in ("noise", "mean", "rows")}
     check(np.array_equal(expected, got), f"{what}: other draws than the CPU's")
     check(np.array_equal(expected.generator_state, got.generator_state), f"{what}: generator")
     check(expected.attributes == got.attributes, f"{what}: attributes")
+    check(expected.pilot == got.pilot, f"{what}: the pilot")
     print(f"{what}: {expected.kernel} and {got.kernel}")
 card = {"stream": "torch-cuda", "card": (132, 2048), "seed": 3, "draws": 50}
 expected, got = gibbsite.sample(q, **card), gibbsite.sample(q, **card, backend="cuda")

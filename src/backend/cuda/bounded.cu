@@ -6,20 +6,6 @@
 
 #include <string.h>
 
-/* Beyond this a multiprocessor holds too few blocks of threads to hide a draw's latency. */
-#define MOST_SHARED_BYTES ((size_t)64 << 10)
-
-template <typename T> static size_t shared_bytes_of(int64_t dim)
-{
-    const size_t rows = (size_t)whole_groups(dim), d = (size_t)dim;
-    return sizeof(T) * (d * rows + 4 * rows + d * BOUNDED_THREADS) + rows;
-}
-
-template <typename T> static bool is_shared(int64_t dim)
-{
-    return dim <= 1024 && shared_bytes_of<T>(dim) <= MOST_SHARED_BYTES;
-}
-
 int64_t gbs_cuda_bounded_columns(int64_t dim)
 {
     return dim * whole_groups(dim);

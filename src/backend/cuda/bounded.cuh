@@ -8,168 +8,22 @@
 #ifndef GBS_CUDA_BOUNDED_CUH
 #define GBS_CUDA_BOUNDED_CUH
 
-#include "backend/cuda/bounded_args.cuh"
+#include "backend/cuda/chain.cuh"
 #include "backend/cuda/coefficients.cuh"
-#include "backend/cuda/device_noise.cuh"
-#include "rng/truncnorm.h"
 
 #define BOUNDED_ROWS 8
 
-#define PURPOSE_TRUNCATED 2 /* counter word 3 (backend/backend.h) */
-#define PURPOSE_CELL 3
-
-template <typename T> struct bounded_traits;
-template <> struct bounded_traits<float> {
-    typedef uint32_t word;
-    static constexpr int sites = 4; /* of a Philox call */
-};
-template <> struct bounded_traits<double> {
-    typedef uint64_t word;
-    static constexpr int sites = 2;
-};
-
-static __device__ __forceinline__ float between(float m, float s, float lo, float hi, uint32_t word)
-{
-    return gbs_between_f32(m, s, lo, hi, word);
-}
-
-static __device__ __forceinline__ double between(double m, double s, double lo, double hi,
-                                                 uint64_t word)
-{
-    return gbs_between_f64(m, s, lo, hi, word);
-}
-
-static __device__ __forceinline__ float overrelaxed(float m, float s, float lo, float hi, float x,
-                                                    float z, uint32_t word, float r, float beside)
-{
-    return gbs_overrelaxed_f32(m, s, lo, hi, x, z, word, r, beside);
-}
-
-static __device__ __forceinline__ double overrelaxed(double m, double s, double lo, double hi,
-                                                     double x, double z, uint64_t word, double r,
-                                                     double beside)
-{
-    return gbs_overrelaxed_f64(m, s, lo, hi, x, z, word, r, beside);
-}
-
-/* One number of a few in registers. */
-template <typename V, int COUNT>
-static __device__ __forceinline__ V picked(const V values[COUNT], int k)
-{
-    V value = values[0];
-#pragma unroll
-    for (int j = 1; j < COUNT; ++j)
-        value = k == j ? values[j] : value;
-    return value;
-}
-
-static __device__ __forceinline__ void words_of(const vq w[4], uint32_t words[4])
-{
-#pragma unroll
-    for (int k = 0; k < 4; ++k)
-        words[k] = (uint32_t)w[k];
-}
-
-static __device__ __forceinline__ void words_of(const vq w[4], uint64_t words[2])
-{
-    words[0] = gbs_word53(w[0], w[1]);
-    words[1] = gbs_word53(w[2], w[3]);
-}
-
-/* The numbers of one chain in one pass, site by site.  Neighbours share a call of Philox, so the
- * last call's numbers are kept. */
-template <typename T> struct chain_noise {
-    static constexpr int sites = bounded_traits<T>::sites;
-    typedef typename bounded_traits<T>::word word_type;
-    const bounded_args<T> &a;
-    const gbs_philox_key &key;
-    int64_t chain, pass; /* of this run; chains of all groups are numbered through */
-    gbs_philox_fixed for_normals, for_words;
-    int normals_call, words_call;
-    T normals[sites];
-    word_type words[sites];
-
-    __device__ __forceinline__ chain_noise(const bounded_args<T> &args, const gbs_philox_key &k,
-                                           int64_t c)
-        : a(args), key(k), chain(c)
-    {
-    }
-
-    __device__ __forceinline__ void start(int64_t number)
-    {
-        pass = number;
-        normals_call = words_call = -1;
-        const uint64_t global = a.first_chain + (uint64_t)chain,
-                       sweep = a.first_pass + (uint64_t)number;
-        for_normals = native_pass(key, global, sweep, 0);
-        for_words =
-            native_pass(key, global, sweep, a.overrelaxed ? PURPOSE_CELL : PURPOSE_TRUNCATED);
-    }
-
-    __device__ __forceinline__ const T *given(int place) const
-    {
-        return a.given + (pass * a.dim + place) * a.groups * a.chains + chain;
-    }
-
-    __device__ __forceinline__ T normal(int place)
-    {
-        if (a.given != NULL)
-            return *given(place);
-        const int site = a.site != NULL ? (int)a.site[place] : place, call = site / sites;
-        if (call != normals_call) {
-            native_normals(key, for_normals, (uint32_t)call, normals);
-            normals_call = call;
-        }
-        return picked<T, sites>(normals, site % sites);
-    }
-
-    __device__ __forceinline__ word_type word(int place)
-    {
-        if (a.given != NULL)
-            return *(const word_type *)given(place);
-        const int site = a.site != NULL ? (int)a.site[place] : place, call = site / sites;
-        if (call != words_call) {
-            vq w[4];
-            gbs_philox_words(&key, &for_words, (uint32_t)call, w);
-            words_of(w, words);
-            words_call = call;
-        }
-        return picked<word_type, sites>(words, site % sites);
-    }
-};
-
 /* What the kernel finds where: by place, columns [dim][rows] and this thread's states.  Offsets in
  * shared memory fit an int, and the distance between a thread's states there is known. */
-template <typename T, bool SHARED> struct bounded_place;
-template <typename T> struct bounded_place<T, true> {
+template <typename T, bool SHARED>
+struct bounded_place : chain_states<T, SHARED ? BOUNDED_THREADS : 0> {
     const T *columns, *scale, *centre, *lower, *upper;
     const uint8_t *bounded;
-    T *states;
     int rows;
 
-    __device__ __forceinline__ T &x(int p) const
-    {
-        return states[p * BOUNDED_THREADS];
-    }
     __device__ __forceinline__ const T *column(int q) const
     {
-        return columns + q * rows;
-    }
-};
-template <typename T> struct bounded_place<T, false> {
-    const T *columns, *scale, *centre, *lower, *upper;
-    const uint8_t *bounded;
-    T *states;
-    int rows;
-    int64_t chains;
-
-    __device__ __forceinline__ T &x(int p) const
-    {
-        return states[p * chains];
-    }
-    __device__ __forceinline__ const T *column(int q) const
-    {
-        return columns + (int64_t)q * rows;
+        return columns + (SHARED ? q * rows : (int64_t)q * rows);
     }
 };
 
@@ -227,11 +81,24 @@ bounded_starts(const bounded_args<T> &a, const bounded_place<T, SHARED> &at, cha
     }
 }
 
+/* Draws of places that a box holds, whose conditional mean is `mean`. */
+template <typename T, bool SHARED> struct box_draws {
+    __device__ __forceinline__ void begin(const bounded_place<T, SHARED> &) const {}
+    __device__ __forceinline__ T draw(const bounded_args<T> &a, const bounded_place<T, SHARED> &at,
+                                      chain_noise<T> *noise, int p, T mean) const
+    {
+        const T s = at.scale[p], lo = at.lower[p], hi = at.upper[p];
+        return a.overrelaxed ? overrelaxed(mean, s, lo, hi, at.x(p), noise->normal(p),
+                                           noise->word(p), a.overrelax, a.beside)
+                             : between(mean, s, lo, hi, noise->word(p));
+    }
+};
+
 /* The rows at places base .. base + 7, of which those at dim and beyond do not exist. */
-template <typename T, int DIRECTION, bool SHARED>
-static __device__ __forceinline__ void bounded_group(const bounded_args<T> &a,
-                                                     const bounded_place<T, SHARED> &at,
-                                                     chain_noise<T> *noise, int dim, int base)
+template <typename T, int DIRECTION, bool SHARED, typename DRAWS>
+static __device__ __forceinline__ void
+bounded_group(const bounded_args<T> &a, const bounded_place<T, SHARED> &at, chain_noise<T> *noise,
+              const DRAWS &draws, int dim, int base)
 {
     T r[BOUNDED_ROWS]; /* in the order of visit */
     bounded_starts<T, DIRECTION, SHARED>(a, at, noise, dim, base, r);
@@ -260,12 +127,8 @@ static __device__ __forceinline__ void bounded_group(const bounded_args<T> &a,
         const int p = base + turned<DIRECTION>(k, BOUNDED_ROWS - 1);
         if (p < dim) {
             T value = r[0];
-            if (at.bounded[p]) {
-                const T s = at.scale[p], lo = at.lower[p], hi = at.upper[p];
-                value = a.overrelaxed ? overrelaxed(value, s, lo, hi, at.x(p), noise->normal(p),
-                                                    noise->word(p), a.overrelax, a.beside)
-                                      : between(value, s, lo, hi, noise->word(p));
-            }
+            if (at.bounded[p])
+                value = draws.draw(a, at, noise, p, value);
             at.x(p) = value;
             const T *const column = at.column(p) + base;
 #pragma unroll
@@ -283,6 +146,21 @@ static __device__ __forceinline__ void bounded_group(const bounded_args<T> &a,
 static __host__ __device__ __forceinline__ int64_t whole_groups(int64_t dim)
 {
     return (dim + BOUNDED_ROWS - 1) / BOUNDED_ROWS * BOUNDED_ROWS;
+}
+
+/* Beyond this a multiprocessor holds too few blocks of threads to hide a draw's latency. */
+#define MOST_SHARED_BYTES ((size_t)64 << 10)
+
+/* Of a block of threads, whose chains have `behind` numbers behind their states. */
+template <typename T> static inline size_t shared_bytes_of(int64_t dim, int64_t behind = 0)
+{
+    const size_t rows = (size_t)whole_groups(dim), d = (size_t)dim;
+    return sizeof(T) * (d * rows + 4 * rows + (d + (size_t)behind) * BOUNDED_THREADS) + rows;
+}
+
+template <typename T> static inline bool is_shared(int64_t dim, int64_t behind = 0)
+{
+    return dim <= 1024 && behind <= 1024 && shared_bytes_of<T>(dim, behind) <= MOST_SHARED_BYTES;
 }
 
 /* All threads of a block copy `count` elements. */
@@ -304,13 +182,13 @@ static __device__ __forceinline__ const gbs_philox_key &bounded_key(const bounde
     return *(const gbs_philox_key *)a.key;
 }
 
-/* SHARED: columns, four vectors, states [dim][threads], flags.  Else nothing, and the workspace
- * holds states [dim][chains]. */
-template <typename T, bool SHARED, bool REPLAYED = false>
-__global__ void __launch_bounds__(BOUNDED_THREADS, sizeof(T) == 4 ? 7 : 1) /* blocks at once */
-    sweep_bounded(const __grid_constant__ bounded_args<T> a)
+/* SHARED: columns, four vectors, states [dim and those behind][threads], flags.  Else nothing, and
+ * the workspace holds states [dim and those behind][chains].  What is behind is DRAWS' own. */
+template <typename T, bool SHARED, typename DRAWS>
+static __device__ __forceinline__ void sweep_chains(const bounded_args<T> &a,
+                                                    const gbs_philox_key &key, int behind,
+                                                    unsigned char *shared, const DRAWS &draws)
 {
-    extern __shared__ __align__(32) unsigned char shared_bytes[];
     const int64_t blocks = (a.chains + BOUNDED_THREADS - 1) / BOUNDED_THREADS;
     const int64_t group = a.groups > 1 ? blockIdx.x / blocks : 0;
     const int64_t chain = (blockIdx.x - group * blocks) * BOUNDED_THREADS + threadIdx.x;
@@ -325,51 +203,42 @@ __global__ void __launch_bounds__(BOUNDED_THREADS, sizeof(T) == 4 ? 7 : 1) /* bl
     at.upper = a.upper + vector;
     at.bounded = a.bounded + vector;
     if constexpr (SHARED) {
-        T *const vectors = (T *)shared_bytes + dim * rows, *const states = vectors + 4 * rows;
-        at.columns = brought((T *)shared_bytes, at.columns, dim * rows);
+        T *const vectors = (T *)shared + dim * rows, *const states = vectors + 4 * rows;
+        at.columns = brought((T *)shared, at.columns, dim * rows);
         at.scale = brought(vectors, at.scale, rows);
         at.centre = brought(vectors + rows, at.centre, rows);
         at.lower = brought(vectors + 2 * rows, at.lower, rows);
         at.upper = brought(vectors + 3 * rows, at.upper, rows);
-        at.bounded = brought((uint8_t *)(states + dim * BOUNDED_THREADS), at.bounded, rows);
+        at.bounded =
+            brought((uint8_t *)(states + (dim + behind) * BOUNDED_THREADS), at.bounded, rows);
         at.states = states + threadIdx.x;
         __syncthreads();
     } else {
-        at.states = a.workspace + group * dim * a.chains + chain;
+        at.states = a.workspace + group * (dim + behind) * a.chains + chain;
         at.chains = a.chains;
     }
     if (chain >= a.chains)
         return;
-    const T *const from = a.x + group * a.x_stride[0] + chain * a.x_stride[1];
-    for (int p = 0; p < dim; ++p)
-        at.x(p) = from[p * a.x_stride[2]];
-    const int64_t number = group * a.chains + chain;
-    chain_noise<T> noise(a, bounded_key<REPLAYED>(a), number);
-    T *kept = a.kept + number * dim;
-    int64_t until_kept = a.keep_every; /* 0: never */
-    for (int64_t sweep = 0; sweep < a.sweeps; ++sweep) {
-        for (int half = 0; half < a.passes; ++half) {
-            noise.start(sweep * a.passes + half);
-            if ((half == 0) == (a.first_direction < 0)) {
+    run_chain(a, key, at, group, chain, [&](chain_noise<T> *noise, int half) {
+        draws.begin(at);
+        if ((half == 0) == (a.first_direction < 0)) {
 #pragma unroll 1
-                for (int base = rows - BOUNDED_ROWS; base >= 0; base -= BOUNDED_ROWS)
-                    bounded_group<T, -1, SHARED>(a, at, &noise, dim, base);
-            } else {
+            for (int base = rows - BOUNDED_ROWS; base >= 0; base -= BOUNDED_ROWS)
+                bounded_group<T, -1, SHARED>(a, at, noise, draws, dim, base);
+        } else {
 #pragma unroll 1
-                for (int base = 0; base < rows; base += BOUNDED_ROWS)
-                    bounded_group<T, 1, SHARED>(a, at, &noise, dim, base);
-            }
+            for (int base = 0; base < rows; base += BOUNDED_ROWS)
+                bounded_group<T, 1, SHARED>(a, at, noise, draws, dim, base);
         }
-        if (--until_kept == 0) {
-            for (int p = 0; p < dim; ++p)
-                kept[p] = at.x(p);
-            kept += a.groups * a.chains * dim;
-            until_kept = a.keep_every;
-        }
-    }
-    T *const to = a.out + group * a.out_stride[0] + chain * a.out_stride[1];
-    for (int p = 0; p < dim; ++p)
-        to[p * a.out_stride[2]] = at.x(p);
+    });
+}
+
+template <typename T, bool SHARED, bool REPLAYED = false>
+__global__ void __launch_bounds__(BOUNDED_THREADS, sizeof(T) == 4 ? 7 : 1) /* blocks at once */
+    sweep_bounded(const __grid_constant__ bounded_args<T> a)
+{
+    extern __shared__ __align__(32) unsigned char shared_bytes[];
+    sweep_chains<T, SHARED>(a, bounded_key<REPLAYED>(a), 0, shared_bytes, box_draws<T, SHARED>());
 }
 
 /* A one-call sweep's model from the precision as it is: a block for each group.  `plain` and

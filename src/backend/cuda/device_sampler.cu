@@ -1,37 +1,15 @@
 /* A sampler's chains on a GPU: its memory is taken when it is planned, and a run is launches on a
  * stream of its own.  The sweeps are gbs_cuda_sweep's kernels with the coefficients that the host
  * rounded, so that the bits are the CPU's for every model, in float too. */
-#include "backend/cuda/device.cuh"
 #include "backend/cuda/device_bounds.cuh"
 #include "backend/cuda/device_moments.cuh"
+#include "backend/cuda/device_sampler.cuh"
 #include "backend/cuda/exact_solve.cuh"
 #include "backend/cuda/noise_fill.cuh"
 
 #include <string.h>
 
 #define PURPOSE_EXACT 5 /* counter word 3 (backend/backend.h) */
-
-struct gbs_device_sampler {
-    gbs_device *device;
-    gbs_device_plan plan; /* its pointers are the host's, and are not kept */
-    cudaStream_t stream;
-    void *coefficients, *scale, *centre, *mean, *place, *state, *noise, *kept, *workspace;
-    size_t workspace_bytes;
-    int packed; /* the workspace holds packed coefficients */
-    /* a model with bounds: its coefficients by column, and what gbs_device_plan says */
-    void *columns, *lower, *upper, *bounded, *site;
-    void *pinned; /* the host's staging memory, page-locked; NULL if the system would not */
-};
-
-static size_t size_of(gbs_type type)
-{
-    return type == GBS_F32 ? sizeof(float) : sizeof(double);
-}
-
-static int passes_of(const gbs_device_plan *plan)
-{
-    return plan->order == GBS_ORDER_SYMMETRIC ? 2 : 1;
-}
 
 static int64_t state_elements(const gbs_device_plan *plan)
 {
@@ -41,7 +19,7 @@ static int64_t state_elements(const gbs_device_plan *plan)
 /* Does noise go through memory? */
 static int is_buffered(const gbs_device_plan *plan, int permuted)
 {
-    if (plan->bounded != NULL)
+    if (plan->bounded != NULL || plan->kind != NULL)
         return plan->stream == GBS_STREAM_GIVEN;
     return plan->stream == GBS_STREAM_GIVEN || plan->method == GBS_METHOD_EXACT ||
            (plan->stream == GBS_STREAM_NATIVE && permuted);
@@ -136,8 +114,8 @@ static gbs_status sweep(gbs_device_sampler *sampler, const gbs_device_run *run,
 /* ---- sweeps between bounds ---- */
 
 template <typename T>
-static gbs_status sweep_between(gbs_device_sampler *sampler, const gbs_device_run *run,
-                                gbs_device_message message)
+bounded_args<T> gbs_device_bounded_args(const gbs_device_sampler *sampler,
+                                        const gbs_device_run *run)
 {
     const gbs_device_plan *const plan = &sampler->plan;
     bounded_args<T> a;
@@ -169,7 +147,22 @@ static gbs_status sweep_between(gbs_device_sampler *sampler, const gbs_device_ru
     a.first_direction = plan->order == GBS_ORDER_BACKWARD ? -1 : 1;
     a.keep_every = run->keep_every;
     a.kept = (T *)sampler->kept + run->keep_from * state_elements(plan);
-    return gbs_cuda_bounded_launch(a, sampler->stream, message);
+    return a;
+}
+
+template bounded_args<float> gbs_device_bounded_args(const gbs_device_sampler *,
+                                                     const gbs_device_run *);
+template bounded_args<double> gbs_device_bounded_args(const gbs_device_sampler *,
+                                                      const gbs_device_run *);
+
+static gbs_status sweep_between(gbs_device_sampler *sampler, const gbs_device_run *run,
+                                gbs_device_message message)
+{
+    return sampler->plan.type == GBS_F32
+               ? gbs_cuda_bounded_launch(gbs_device_bounded_args<float>(sampler, run),
+                                         sampler->stream, message)
+               : gbs_cuda_bounded_launch(gbs_device_bounded_args<double>(sampler, run),
+                                         sampler->stream, message);
 }
 
 /* ---- noise and exact draws ---- */
@@ -247,9 +240,10 @@ gbs_status gbs_device_sampler_run(gbs_device_sampler *sampler, const gbs_device_
         status = make_noise(sampler, run, run->sweeps * passes_of(plan), message);
     if (status != GBS_OK)
         return status;
-    if (plan->bounded != NULL)
-        status = plan->type == GBS_F32 ? sweep_between<float>(sampler, run, message)
-                                       : sweep_between<double>(sampler, run, message);
+    if (plan->kind != NULL)
+        status = gbs_device_run_constrained(sampler, run, message);
+    else if (plan->bounded != NULL)
+        status = sweep_between(sampler, run, message);
     else if (plan->method != GBS_METHOD_EXACT)
         status = sweep(sampler, run, message);
     else
@@ -261,9 +255,8 @@ gbs_status gbs_device_sampler_run(gbs_device_sampler *sampler, const gbs_device_
 
 /* ---- making ---- */
 
-/* Memory for elements that the host gives; NULL stays NULL. */
-static void *upload(const gbs_device_sampler *sampler, const char *what, const void *from,
-                    int64_t count, size_t size, gbs_status *status, gbs_device_message message)
+void *gbs_device_upload(const gbs_device_sampler *sampler, const char *what, const void *from,
+                        int64_t count, size_t size, gbs_status *status, gbs_device_message message)
 {
     if (from == NULL)
         return NULL;
@@ -279,17 +272,17 @@ static void *upload(const gbs_device_sampler *sampler, const char *what, const v
     return to;
 }
 
-/* What a model with bounds needs beside the rest. */
-static gbs_status fill_in_bounds(gbs_device_sampler *sampler, const gbs_device_plan *plan,
-                                 gbs_device_message message)
+gbs_status gbs_device_fill_bounded(gbs_device_sampler *sampler, const gbs_device_plan *plan,
+                                   const uint8_t *flags, gbs_device_message message)
 {
     const size_t size = size_of(plan->type);
     const int64_t dim = plan->dim;
     gbs_status status = GBS_OK;
-    sampler->bounded = upload(sampler, "bounds", plan->bounded, dim, 1, &status, message);
-    sampler->lower = upload(sampler, "bounds", plan->lower, dim, size, &status, message);
-    sampler->upper = upload(sampler, "bounds", plan->upper, dim, size, &status, message);
-    sampler->site = upload(sampler, "order", plan->site, dim, sizeof(int64_t), &status, message);
+    sampler->bounded = gbs_device_upload(sampler, "bounds", flags, dim, 1, &status, message);
+    sampler->lower = gbs_device_upload(sampler, "bounds", plan->lower, dim, size, &status, message);
+    sampler->upper = gbs_device_upload(sampler, "bounds", plan->upper, dim, size, &status, message);
+    sampler->site =
+        gbs_device_upload(sampler, "order", plan->site, dim, sizeof(int64_t), &status, message);
     sampler->columns = gbs_device_take(sampler->device, "sampler coefficients",
                                        gbs_cuda_bounded_columns(dim), size, &status, message);
     if (status == GBS_OK)
@@ -302,8 +295,6 @@ static gbs_status fill_in_bounds(gbs_device_sampler *sampler, const gbs_device_p
         status = waited(sampler, "coefficients", message);
     gbs_device_give(sampler->device, sampler->coefficients);
     sampler->coefficients = NULL;
-    if (gbs_cuda_bounded_needs_workspace(plan->type, dim))
-        sampler->workspace_bytes = (size_t)state_elements(plan) * size;
     return status;
 }
 
@@ -315,24 +306,30 @@ static gbs_status fill_in(gbs_device_sampler *sampler, const gbs_device_plan *pl
     gbs_status status =
         from_cuda(cudaStreamCreateWithFlags(&sampler->stream, cudaStreamNonBlocking), "stream",
                   message.text, message.bytes);
-    sampler->coefficients = upload(sampler, "sampler coefficients", plan->coefficients, dim * dim,
-                                   size, &status, message);
-    sampler->scale =
-        upload(sampler, "sampler coefficients", plan->scale, dim, size, &status, message);
-    sampler->centre =
-        upload(sampler, "sampler coefficients", plan->centre, dim, size, &status, message);
-    sampler->mean = upload(sampler, "mean", plan->mean, dim, sizeof(double), &status, message);
-    sampler->place = upload(sampler, "order", plan->place, dim, sizeof(int64_t), &status, message);
+    sampler->coefficients = gbs_device_upload(sampler, "sampler coefficients", plan->coefficients,
+                                              dim * dim, size, &status, message);
+    sampler->scale = gbs_device_upload(sampler, "sampler coefficients", plan->scale, dim, size,
+                                       &status, message);
+    sampler->centre = gbs_device_upload(sampler, "sampler coefficients", plan->centre, dim, size,
+                                        &status, message);
+    sampler->mean =
+        gbs_device_upload(sampler, "mean", plan->mean, dim, sizeof(double), &status, message);
+    sampler->place =
+        gbs_device_upload(sampler, "order", plan->place, dim, sizeof(int64_t), &status, message);
     sampler->state = gbs_device_take(sampler->device, "state", state, size, &status, message);
     sampler->kept =
         gbs_device_take(sampler->device, "draws", plan->kept_draws * state, size, &status, message);
     if (is_buffered(plan, plan->place != NULL))
         sampler->noise = gbs_device_take(sampler->device, "noise", plan->noise_passes * state, size,
                                          &status, message);
-    if (status == GBS_OK && plan->bounded != NULL)
-        status = fill_in_bounds(sampler, plan, message);
+    if (status == GBS_OK && plan->kind != NULL)
+        status = gbs_device_fill_constrained(sampler, plan, message);
+    else if (status == GBS_OK && plan->bounded != NULL)
+        status = gbs_device_fill_bounded(sampler, plan, plan->bounded, message);
     else if (status == GBS_OK && plan->method != GBS_METHOD_EXACT)
         status = size_workspace(sampler, message);
+    if (plan->bounded != NULL && gbs_cuda_bounded_needs_workspace(plan->type, dim))
+        sampler->workspace_bytes = (size_t)state * size;
     if (status == GBS_OK && sampler->workspace_bytes > 0)
         sampler->workspace =
             gbs_device_take(sampler->device, "sampler coefficients",
@@ -379,11 +376,17 @@ void gbs_device_sampler_end(gbs_device_sampler *sampler)
     const gbs_device *const device = sampler->device;
     {
         const current_device current(device, gbs_device_message{NULL, 0});
-        void *const all[] = {sampler->coefficients, sampler->scale, sampler->centre,
-                             sampler->mean,         sampler->place, sampler->state,
-                             sampler->noise,        sampler->kept,  sampler->workspace,
-                             sampler->columns,      sampler->lower, sampler->upper,
-                             sampler->bounded,      sampler->site};
+        void *const all[] = {sampler->coefficients,   sampler->scale,
+                             sampler->centre,         sampler->mean,
+                             sampler->place,          sampler->state,
+                             sampler->noise,          sampler->kept,
+                             sampler->workspace,      sampler->columns,
+                             sampler->lower,          sampler->upper,
+                             sampler->bounded,        sampler->site,
+                             sampler->steps.panels,   sampler->steps.boxes,
+                             sampler->steps.kind,     sampler->steps.entry_start,
+                             sampler->steps.entries,  sampler->steps.move_start,
+                             sampler->steps.move_row, sampler->steps.moves};
         for (size_t k = 0; k < sizeof all / sizeof all[0]; ++k)
             gbs_device_give(device, all[k]);
         if (sampler->pinned != NULL)
@@ -404,6 +407,10 @@ const char *gbs_device_sampler_kernel(const gbs_device_sampler *sampler)
         return sampler->plan.type == GBS_F32 ? "exact_solve_f32" : "exact_solve_f64";
     if (sampler->plan.bounded != NULL)
         return sampler->plan.type == GBS_F32 ? "sweep_bounded_f32" : "sweep_bounded_f64";
+    if (sampler->plan.method == GBS_METHOD_WHITENED)
+        return sampler->plan.type == GBS_F32 ? "whitened_f32" : "whitened_f64";
+    if (sampler->plan.kind != NULL)
+        return sampler->plan.type == GBS_F32 ? "sweep_rows_f32" : "sweep_rows_f64";
     const gbs_sweep_spec spec = sweep_spec(sampler, &run);
     return gbs_cuda_sweep_kernel(&spec, GBS_CUDA_KERNEL_AUTO);
 }
