@@ -1,8 +1,11 @@
-/* Site updates a second between bounds on the current GPU, by where the bounds lie: a sampler of
- * the CUDA backend, precision I + 1/(4 D), all sites with the same bounds or all kinds in turn.
- * Median of 5 runs, by the clock of the host, which waits for each.
+/* Site updates a second between bounds on the current GPU, by where the bounds lie, whitened, and
+ * within rows: a sampler of the CUDA backend, precision I + 1/(4 D), all sites with the same bounds
+ * or all kinds in turn; rows x_i <= x_i+1, two entries each, or D dense ones.  Median of 5 runs, by
+ * the clock of the host, which waits for each.
  *
- *     gpu_bounded CUDA_LIBRARY [TYPE D B SWEEPS LOWER UPPER OVERRELAX] */
+ *     gpu_bounded CUDA_LIBRARY [TYPE D B SWEEPS LOWER UPPER OVERRELAX [METHOD [ROWS]]]
+ *
+ * METHOD gibbs or whitened, ROWS none, ordered or dense. */
 #define _POSIX_C_SOURCE 200809L
 #include "gibbsite/gibbsite.h"
 
@@ -14,11 +17,17 @@
 
 enum { REPEATS = 5, MIXED = 1 };
 
+typedef enum row_form { NO_ROWS, ORDERED, DENSE } row_form;
+
+static const char *const row_names[] = {"", ", ordered", ", dense rows"};
+
 typedef struct row {
     gbs_type type;
     int64_t dim, chains, sweeps;
     double lower, upper, overrelax;
     int mixed; /* bounds of all kinds in turn, instead */
+    gbs_method method;
+    row_form rows;
 } row;
 
 static double now(void)
@@ -49,6 +58,7 @@ static gbs_model *model_of(gbs_context *ctx, const row *of)
     const size_t dim = (size_t)of->dim;
     double *const q = malloc(dim * dim * sizeof *q), *const lower = malloc(dim * sizeof *lower),
                   *const upper = malloc(dim * sizeof *upper);
+    double *const a = calloc(dim * dim, sizeof *a), *const least = calloc(dim, sizeof *least);
     gbs_model_spec m = gbs_model_spec_default();
     gbs_model *model = NULL;
     for (size_t i = 0; i < dim; ++i) {
@@ -61,11 +71,36 @@ static gbs_model *model_of(gbs_context *ctx, const row *of)
     m.matrix = q;
     m.lower = lower;
     m.upper = upper;
+    for (size_t r = 0; r < dim; ++r)
+        for (size_t i = 0; i < dim; ++i)
+            a[r * dim + i] = of->rows == DENSE ? (i == r ? 1.0 : 0.0) + 1.0 / (double)dim
+                             : i == r + 1      ? 1.0
+                             : i == r          ? -1.0
+                                               : 0.0;
+    if (of->rows != NO_ROWS)
+        m.constraints = (gbs_constraints){
+            .rows = of->rows == DENSE ? of->dim : of->dim - 1, .matrix = a, .lower = least};
     need(ctx, gbs_model_create(ctx, &m, &model));
     free(q);
     free(lower);
     free(upper);
+    free(a);
+    free(least);
     return model;
+}
+
+/* A start within the rows: ascending, from -1 to 1 or, for dense rows, 0 to 1. */
+static void *start_of(const row *of)
+{
+    double *const x = malloc((size_t)of->dim * sizeof *x);
+    for (int64_t i = 0; i < of->dim; ++i) {
+        const double up = (double)i / (double)of->dim, value = of->rows == DENSE ? up : 2 * up - 1;
+        if (of->type == GBS_F32)
+            ((float *)(void *)x)[i] = (float)value;
+        else
+            x[i] = value;
+    }
+    return x;
 }
 
 static void time_row(gbs_context *ctx, const row *of)
@@ -78,6 +113,13 @@ static void time_row(gbs_context *ctx, const row *of)
     s.chains = of->chains;
     s.seed = 1;
     s.overrelax = of->overrelax;
+    s.method = of->method;
+    void *const start = start_of(of);
+    if (of->rows != NO_ROWS) {
+        s.start = GBS_START_GIVEN;
+        s.initial = start;
+        s.initial_rows = 1;
+    }
     need(ctx, gbs_sampler_create(ctx, model, &s, &sampler));
     need(ctx, gbs_sampler_run(sampler, of->sweeps));
     for (int k = 0; k < REPEATS; ++k) {
@@ -88,25 +130,53 @@ static void time_row(gbs_context *ctx, const row *of)
     qsort(seconds, REPEATS, sizeof *seconds, by_size);
     char bounds[64] = "all kinds in turn";
     if (!of->mixed)
-        snprintf(bounds, sizeof bounds, "[%g, %g]", of->lower, of->upper);
-    printf("%-18s %s D=%-5lld B=%-8lld S=%-4lld %-18s r=%g %10.3f ms %8.2f Gsites/s\n",
+        snprintf(bounds, sizeof bounds, "[%g, %g]%s", of->lower, of->upper, row_names[of->rows]);
+    printf("%-18s %s D=%-5lld B=%-8lld S=%-4lld %-23s r=%g %10.3f ms %8.2f Gsites/s\n",
            gbs_sampler_kernel(sampler), of->type == GBS_F32 ? "f32" : "f64", (long long)of->dim,
            (long long)of->chains, (long long)of->sweeps, bounds, of->overrelax,
            1e3 * seconds[REPEATS / 2],
            1e-9 * (double)(of->dim * of->chains * of->sweeps) / seconds[REPEATS / 2]);
     gbs_sampler_destroy(sampler);
     gbs_model_release(model);
+    free(start);
 }
+
+#define WHITENED(type, dim, chains, sweeps, lower, rows)                                           \
+    {                                                                                              \
+        type, dim, chains, sweeps, lower, INFINITY, 0, 0, GBS_METHOD_WHITENED, rows                \
+    }
+#define WITHIN(type, dim, chains, sweeps, lower, rows)                                             \
+    {                                                                                              \
+        type, dim, chains, sweeps, lower, INFINITY, 0, 0, GBS_METHOD_GIBBS, rows                   \
+    }
 
 int main(int argc, char **argv)
 {
     static const row rows[] = {
-        {GBS_F32, 32, 1048576, 10, -1, 2, 0, 0},      {GBS_F32, 32, 1048576, 10, 0, INFINITY, 0, 0},
-        {GBS_F32, 32, 1048576, 10, 40, 41, 0, 0},     {GBS_F32, 32, 1048576, 10, 0, 0, 0, MIXED},
-        {GBS_F32, 32, 1048576, 5, -1, 2, 0.8, 0},     {GBS_F32, 32, 4096, 100, -1, 2, 0, 0},
-        {GBS_F32, 8, 1048576, 20, 0, INFINITY, 0, 0}, {GBS_F32, 128, 262144, 5, 0, INFINITY, 0, 0},
-        {GBS_F32, 512, 16384, 5, 0, INFINITY, 0, 0},  {GBS_F64, 32, 1048576, 5, -1, 2, 0, 0},
-        {GBS_F64, 32, 1048576, 5, 0, INFINITY, 0, 0},
+        {GBS_F32, 32, 1048576, 10, -1, 2, 0, 0, 0, 0},
+        {GBS_F32, 32, 1048576, 10, 0, INFINITY, 0, 0, 0, 0},
+        {GBS_F32, 32, 1048576, 10, 40, 41, 0, 0, 0, 0},
+        {GBS_F32, 32, 1048576, 10, 0, 0, 0, MIXED, 0, 0},
+        {GBS_F32, 32, 1048576, 5, -1, 2, 0.8, 0, 0, 0},
+        {GBS_F32, 32, 4096, 100, -1, 2, 0, 0, 0, 0},
+        {GBS_F32, 8, 1048576, 20, 0, INFINITY, 0, 0, 0, 0},
+        {GBS_F32, 128, 262144, 5, 0, INFINITY, 0, 0, 0, 0},
+        {GBS_F32, 512, 16384, 5, 0, INFINITY, 0, 0, 0, 0},
+        {GBS_F64, 32, 1048576, 5, -1, 2, 0, 0, 0, 0},
+        {GBS_F64, 32, 1048576, 5, 0, INFINITY, 0, 0, 0, 0},
+        WHITENED(GBS_F32, 32, 1048576, 10, 0, NO_ROWS),
+        WHITENED(GBS_F32, 64, 1048576, 5, 0, NO_ROWS),
+        WHITENED(GBS_F32, 32, 4096, 100, 0, NO_ROWS),
+        WHITENED(GBS_F32, 64, 4096, 100, 0, NO_ROWS),
+        WHITENED(GBS_F64, 32, 1048576, 5, 0, NO_ROWS),
+        WHITENED(GBS_F32, 32, 1048576, 5, -INFINITY, DENSE),
+        WHITENED(GBS_F32, 512, 16384, 2, 0, NO_ROWS),
+        WITHIN(GBS_F32, 32, 1048576, 10, -INFINITY, ORDERED),
+        WITHIN(GBS_F32, 64, 1048576, 5, -INFINITY, ORDERED),
+        WITHIN(GBS_F32, 32, 4096, 100, -INFINITY, ORDERED),
+        WITHIN(GBS_F32, 64, 4096, 100, -INFINITY, ORDERED),
+        WITHIN(GBS_F64, 32, 1048576, 5, -INFINITY, ORDERED),
+        WITHIN(GBS_F32, 32, 1048576, 5, -INFINITY, DENSE),
     };
     gbs_context_options options = gbs_context_options_default();
     gbs_context *ctx = NULL;
@@ -119,7 +189,7 @@ int main(int argc, char **argv)
         printf("%s\n", message);
         return 1;
     }
-    if (argc == 9) {
+    if (argc >= 9) {
         const row one = {strcmp(argv[2], "f64") == 0 ? GBS_F64 : GBS_F32,
                          atoll(argv[3]),
                          atoll(argv[4]),
@@ -127,7 +197,12 @@ int main(int argc, char **argv)
                          atof(argv[6]),
                          atof(argv[7]),
                          atof(argv[8]),
-                         0};
+                         0,
+                         argc > 9 && strcmp(argv[9], "whitened") == 0 ? GBS_METHOD_WHITENED
+                                                                      : GBS_METHOD_GIBBS,
+                         argc > 10 && strcmp(argv[10], "ordered") == 0 ? ORDERED
+                         : argc > 10 && strcmp(argv[10], "dense") == 0 ? DENSE
+                                                                       : NO_ROWS};
         time_row(ctx, &one);
     } else {
         for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k)

@@ -4,29 +4,25 @@
 
 #include "backend/cuda/bounded_args.cuh"
 
-#define WHITENED_THREADS 32 /* of a block: one warp, so that few chains use many multiprocessors   \
-                             */
+/* Of a block: one warp, so that few chains use many multiprocessors. */
+#define WHITENED_THREADS 32
 
 /* Numbers that are read together, by all threads at once. */
-template <typename T> struct __align__(2 * sizeof(T)) number_pair
-{
+template <typename T> struct alignas(2 * sizeof(T)) number_pair {
     T a, b;
 };
 
-template <typename T> struct __align__(2 * sizeof(T)) row_entry
-{
+template <typename T> struct alignas(2 * sizeof(T)) row_entry {
     T value;
     int32_t place;
 };
 
 /* What a step does to a row: a step of 1 changes its sum by `change`. */
-template <typename T> struct __align__(4 * sizeof(T)) row_move
-{
+template <typename T> struct alignas(4 * sizeof(T)) row_move {
     T change, inverse, lower, upper;
 };
 
-/* Rows lower <= A x <= upper (core/constrained_steps.h).  Their sums lie behind a chain's states.
- */
+/* Rows lower <= A x <= upper (core/constrained_steps.h); their sums lie behind a chain's states. */
 template <typename T> struct row_args {
     int rows;                   /* 0: none */
     const int64_t *entry_start; /* [rows + 1] */
