@@ -164,6 +164,39 @@ static void test_set_state(void **state)
     printf("checked: a state set and read; one that is refused changes nothing\n");
 }
 
+/* Within rows a sweep leaves fixed sites as they are, so that a state which is set gets their
+ * values, here and there. */
+static void test_set_state_fixed(void **state)
+{
+    (void)state;
+    static const double row[3] = {1, -1, 0}, least[1] = {-1}, fixed[3] = {NAN, NAN, 0.5};
+    static const double given[3] = {0.25, 0.5, 7}, expected[3] = {0.25, 0.5, 0.5};
+    gbs_context *const ctx[2] = {new_context(GBS_ISA_AUTO), fake_context(0)};
+    gbs_model_spec m = spec_of(fixture_precision, 3);
+    m.constraints = (gbs_constraints){.rows = 1, .matrix = row, .lower = least};
+    m.fixed = fixed;
+    gbs_model *const model = new_model(ctx[0], &m);
+    double got[2][3], after[2][3];
+    for (int k = 0; k < 2; ++k) {
+        gbs_sampler_spec spec = gbs_sampler_spec_default();
+        gbs_sampler *sampler = NULL;
+        spec.start = GBS_START_ZERO;
+        assert_int_equal(gbs_sampler_create(ctx[k], model, &spec, &sampler), GBS_OK);
+        assert_int_equal(gbs_sampler_set_state(sampler, given), GBS_OK);
+        assert_int_equal(gbs_sampler_get_state(sampler, got[k]), GBS_OK);
+        assert_int_equal(gbs_sampler_run(sampler, 3), GBS_OK);
+        assert_int_equal(gbs_sampler_get_state(sampler, after[k]), GBS_OK);
+        assert_memory_equal(got[k], expected, sizeof expected);
+        assert_true(after[k][2] == 0.5);
+        gbs_sampler_destroy(sampler);
+    }
+    assert_memory_equal(after[0], after[1], sizeof after[0]);
+    gbs_model_release(model);
+    for (int k = 0; k < 2; ++k)
+        gbs_context_destroy(ctx[k]);
+    printf("checked: a state of 7 at a site fixed at 0.5 is 0.5 there, and stays it\n");
+}
+
 /* A run begun on one and gone on with on the other. */
 static void test_checkpoint(void **state)
 {
@@ -334,11 +367,12 @@ static void test_constrained(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bits),  cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_sinks),      cmocka_unit_test(test_set_state),
-        cmocka_unit_test(test_checkpoint), cmocka_unit_test(test_moments),
-        cmocka_unit_test(test_bounds),     cmocka_unit_test(test_constrained),
-        cmocka_unit_test(test_several),    cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_same_bits),       cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_sinks),           cmocka_unit_test(test_set_state),
+        cmocka_unit_test(test_set_state_fixed), cmocka_unit_test(test_checkpoint),
+        cmocka_unit_test(test_moments),         cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_constrained),     cmocka_unit_test(test_several),
+        cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
