@@ -152,6 +152,7 @@ static void time_row(gbs_context *ctx, const row *of)
 
 int main(int argc, char **argv)
 {
+    setvbuf(stdout, NULL, _IOLBF, 0);
     static const row rows[] = {
         {GBS_F32, 32, 1048576, 10, -1, 2, 0, 0, 0, 0},
         {GBS_F32, 32, 1048576, 10, 0, INFINITY, 0, 0, 0, 0},

@@ -1,6 +1,7 @@
 /* The kernel for models with bounds, run on the host (cuda_on_host.h), against the CPU's sampler,
  * bit for bit: every order, states in shared memory and in a workspace, native words and given
- * ones, a seed in memory, plain and over-relaxed, kept states, free and bounded sites side by side. */
+ * ones, a seed in memory, plain and over-relaxed, kept states, free and bounded sites side by side.
+ */
 #include "host_oracle.h"
 
 #include <new>
@@ -378,8 +379,8 @@ template <typename T> void compare_call(const call_case &of)
     call_omega = 1.0 + of.overrelax;
     blockDim.x = BOUNDED_THREADS;
     on_host::body = prepare_body<T>;
-    for (int64_t g = 0; g < models; ++g) {
-        blockIdx.x = (unsigned)g;
+    for (int64_t part = 0; part < models * (rows / BOUNDED_ROWS); ++part) {
+        blockIdx.x = (unsigned)part;
         on_host::run_block(BOUNDED_THREADS, &order);
     }
     on_host::body = of.replayed ? bounded_body<T, false, true> : bounded_body<T, false>;
@@ -396,7 +397,8 @@ template <typename T> void compare_call(const call_case &of)
             "differ\n",
             sizeof(T) == 4 ? "float" : "double", (long long)of.groups, (long long)dim,
             (long long)of.chains, (int)of.order, (int)of.location, of.overrelax,
-            of.one_model ? " one model" : "", of.replayed ? " replayed" : "", (long long)wrong, (long long)count);
+            of.one_model ? " one model" : "", of.replayed ? " replayed" : "", (long long)wrong,
+            (long long)count);
 }
 
 template <typename T> void compare_calls(void)

@@ -2,6 +2,7 @@
  * model, made in its workspace. */
 #include "backend/cuda/bounded.cuh"
 #include "backend/cuda/device_bounds.cuh"
+#include "backend/cuda/kernels.cuh"
 #include "backend/cuda/launch.cuh"
 
 #include <string.h>
@@ -156,9 +157,14 @@ static gbs_status sweep(const gbs_sweep_spec *spec, const gbs_cuda_launch *how,
     a.first_direction = plain.first_direction;
     a.keep_every = spec->keep_every;
     a.kept = (T *)spec->kept;
-    prepare_bounded<T><<<(unsigned)a.models, 256, 0, stream>>>(
-        plain, relaxed, (const T *)spec->lower, (const T *)spec->upper, spec->bounds_group_stride,
-        a);
+    const int64_t parts = a.models * (whole_groups(spec->dim) / BOUNDED_ROWS);
+    if (parts > MAX_GRID)
+        return refuse(message.text, message.bytes, GBS_ERROR_LIMIT,
+                      "groups: %lld of %lld sites are too many for one launch",
+                      (long long)spec->groups, (long long)spec->dim);
+    prepare_bounded<T><<<(unsigned)parts, 256, 0, stream>>>(plain, relaxed, (const T *)spec->lower,
+                                                            (const T *)spec->upper,
+                                                            spec->bounds_group_stride, a);
     const gbs_status status =
         from_cuda(cudaGetLastError(), "coefficients", message.text, message.bytes);
     return status == GBS_OK ? launch(a, stream, message) : status;

@@ -241,17 +241,18 @@ __global__ void __launch_bounds__(BOUNDED_THREADS, sizeof(T) == 4 ? 7 : 1) /* bl
     sweep_chains<T, SHARED>(a, bounded_key<REPLAYED>(a), 0, shared_bytes, box_draws<T, SHARED>());
 }
 
-/* A one-call sweep's model from the precision as it is: a block for each group.  `plain` and
- * `relaxed` differ in omega, 1 and 1 + r, which is that of sites without bounds.  Bounds that the
- * CPU would refuse make their site's column NaN, as a precision without a positive diagonal does.
- */
+/* A one-call sweep's model from the precision as it is: a block for each eight rows of each group.
+ * `plain` and `relaxed` differ in omega, 1 and 1 + r, which is that of sites without bounds. Bounds
+ * that the CPU would refuse make their site's column NaN, as a precision without a positive
+ * diagonal does. */
 template <typename T>
 __global__ void prepare_bounded(const gbs_sweep_args plain, const gbs_sweep_args relaxed,
                                 const T *lower, const T *upper, int64_t bounds_group_stride,
                                 bounded_args<T> to)
 {
-    const int64_t group = blockIdx.x;
-    const int dim = (int)plain.dim, rows = (int)whole_groups(dim);
+    const int dim = (int)plain.dim, rows = (int)whole_groups(dim), parts = rows / BOUNDED_ROWS;
+    const int64_t group = blockIdx.x / parts;
+    const int base = (int)(blockIdx.x % parts) * BOUNDED_ROWS;
     const T *const matrix = (const T *)plain.precision + group * plain.precision_group_stride;
     const T *const location = (const T *)plain.location + group * plain.location_group_stride;
     T *const columns = (T *)to.columns + group * dim * rows,
@@ -259,9 +260,10 @@ __global__ void prepare_bounded(const gbs_sweep_args plain, const gbs_sweep_args
              *const centre = (T *)to.centre + group * rows,
              *const low = (T *)to.lower + group * rows, *const high = (T *)to.upper + group * rows;
     uint8_t *const bounded = (uint8_t *)to.bounded + group * rows;
-    if (to.device_key != NULL && group == 0 && threadIdx.x == 0)
+    if (to.device_key != NULL && blockIdx.x == 0 && threadIdx.x == 0)
         *(gbs_philox_key *)to.device_key = gbs_philox_schedule(replayed_seed(plain.noise));
-    for (int p = threadIdx.x; p < rows; p += blockDim.x) {
+    if (threadIdx.x < BOUNDED_ROWS) {
+        const int p = base + (int)threadIdx.x;
         const bool real = p < dim;
         const T *const row = matrix + (int64_t)p * plain.precision_row_stride;
         const T lo = real && lower != NULL ? lower[group * bounds_group_stride + p] : -T(INFINITY);
@@ -277,8 +279,8 @@ __global__ void prepare_bounded(const gbs_sweep_args plain, const gbs_sweep_args
         high[p] = hi;
     }
     __syncthreads();
-    for (int64_t i = threadIdx.x; i < (int64_t)dim * rows; i += blockDim.x) {
-        const int q = (int)(i / rows), p = (int)(i % rows);
+    for (int i = (int)threadIdx.x; i < dim * BOUNDED_ROWS; i += (int)blockDim.x) {
+        const int q = i / BOUNDED_ROWS, p = base + i % BOUNDED_ROWS;
         T a = T(0);
         if (p < dim) {
             const gbs_sweep_args &its = bounded[p] ? plain : relaxed;
@@ -286,7 +288,7 @@ __global__ void prepare_bounded(const gbs_sweep_args plain, const gbs_sweep_args
             a = p == q ? (its.relaxed ? (T)(1.0 - its.omega) : T(0))
                        : raw_coefficient(its, row[q], row[p]);
         }
-        columns[i] = a;
+        columns[(int64_t)q * rows + p] = a;
     }
 }
 
