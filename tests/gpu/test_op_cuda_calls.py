@@ -23,7 +23,7 @@ def test_opcheck():
             x = start(5, 4, groups=groups)
             noise = torch.randn(2, 4, *x.shape[:-1], dtype=torch.float64, device=CUDA)
             tensors = [t.clone().requires_grad_(grad) for t in (x, precision, location, noise)]
-            rest = (1, 2, 1, None, None, 0, 0, 1.2, False, 0, None)
+            rest = (1, 2, 1, None, None, 0, 0, 1.2, False, None, None, 0.0, 0, None)
             opcheck(torch.ops.gibbsite._sweep.default, (*tensors, *rest))
             opcheck(torch.ops.gibbsite._sweep_kept.default, (*tensors, *rest, 1))
             if not grad:
