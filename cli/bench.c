@@ -80,7 +80,7 @@ static int by_value(const void *a, const void *b)
 static gbs_status time_sweeps(const bench *b, gbs_sampler *sampler, double *seconds_a_sweep)
 {
     const int32_t threads = gbs_context_threads(b->ctx);
-    const double wanted = b->seconds / ROUNDS;
+    const double wanted = b->seconds / (double)ROUNDS;
     double spent = 0, round[ROUNDS];
     int64_t sweeps = 1;
     gbs_status status = gbs_sampler_run(sampler, 1); /* threads and pages come into being */
@@ -258,8 +258,10 @@ exit_code verb_bench(int argc, char **argv)
             "same run.\n"
             "Medians of three.  On one thread CPU time counts, on several the clock: those want a\n"
             "quiet machine.",
-        .example = "  gibbsite bench --dims 8,32 --chains 4096 --seconds 0.05\n"
-                   "  gibbsite bench --threads 2 --dtype f32 --dims 32 --json",
+        .example =
+            "  gibbsite bench --dims 1138 --chains 1,4096   # as a matrix of 1138 rows would run\n"
+            "  gibbsite bench --dims 8,32 --chains 4096 --seconds 0.05\n"
+            "  gibbsite bench --threads 2 --dtype f32 --dims 32 --json",
         .options = options,
         .count = sizeof options / sizeof *options,
     };

@@ -164,7 +164,7 @@ static void measure_fmas(worker *w)
     for (; spent < w->seconds; spent = clock_seconds(1) - start)
         for (int k = 0; k < 8; k++, runs++)
             loop.run(&out);
-    w->fmas = (double)runs * VECTORS * STEPS * loop.lanes / spent;
+    w->fmas = (double)(runs * VECTORS * STEPS * loop.lanes) / spent;
 }
 
 static void measure_normals(worker *w, gbs_context *ctx, void *z)
@@ -175,7 +175,7 @@ static void measure_normals(worker *w, gbs_context *ctx, void *z)
     for (; spent < w->seconds; spent = clock_seconds(1) - start)
         for (int k = 0; k < 16; k++, sweeps++)
             gbs_native_normals(ctx, w->type, 1, sweeps, 0, BLOCK, BLOCK, z);
-    w->normals = (double)sweeps * BLOCK * BLOCK / spent;
+    w->normals = (double)(sweeps * BLOCK * BLOCK) / spent;
 }
 
 static void *measure_reading(worker *w)

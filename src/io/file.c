@@ -25,6 +25,11 @@ static gbs_io_status slurp(FILE *stream, const char *path, char **memory, int64_
         return gbs_io_fail_memory(error, path, (int64_t)capacity, 1);
     for (;;) {
         used += fread(block + used, 1, capacity - used, stream);
+        if (used > 0 && block[0] == 0) { /* no format begins so; a device of zeros has no end */
+            free(block);
+            return gbs_io_fail_byte(error, GBS_IO_CONTENT, path, 0,
+                                    "is zero: neither a text nor an array");
+        }
         if (used < capacity)
             break;
         char *larger = capacity <= INT64_MAX / 4 ? realloc(block, 2 * capacity) : NULL;

@@ -211,6 +211,13 @@ test_full_standard_output() {
     done
 }
 
+# A device without an end is not read to the end of the memory.
+test_endless_zeros() {
+    [ -c /dev/zero ] || skip "no /dev/zero here"
+    code 3 gibbsite info -Q /dev/zero
+    says err "/dev/zero: byte 0: is zero: neither a text nor an array"
+}
+
 # A run that fails late must not replace what an earlier one wrote.
 test_failure_keeps_the_older_file() {
     model
