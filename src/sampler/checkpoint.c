@@ -414,7 +414,17 @@ static gbs_status differ(gbs_context *ctx, const field *f, uint64_t its, uint64_
     case TELL_REAL:
         return gbs_fail(ctx, GBS_ERROR_STATE, "checkpoint: its %s is %.17g, the sampler's %.17g",
                         f->name, double_of(its), double_of(here));
-    case TELL_HASH:
+    case TELL_HASH: /* 0: there is none */
+        if (here == 0)
+            return gbs_fail(
+                ctx, GBS_ERROR_STATE,
+                "checkpoint: its %s is another one: the sampler has none, but a run goes "
+                "on with what it began with",
+                f->name);
+        if (its == 0)
+            return gbs_fail(ctx, GBS_ERROR_STATE,
+                            "checkpoint: its %s is another one: it has none, the sampler has",
+                            f->name);
         return gbs_fail(ctx, GBS_ERROR_STATE,
                         "checkpoint: its %s is another one (hash %016llx, the sampler's %016llx)",
                         f->name, (unsigned long long)its, (unsigned long long)here);

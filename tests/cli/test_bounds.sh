@@ -212,7 +212,9 @@ test_resume() {
     code 3 gibbsite sample -Q q.mtx --lower 0 --resume ck --method auto --draws 5 -o c.npy
     says err "ck: is of a run with --method gibbs, auto was given"
     code 3 gibbsite sample -Q q.mtx --lower 0.5 --resume ck --draws 5 -o c.npy
-    says err "its set of bounds is another one"
+    says err "its set of bounds is another one (hash"
+    code 3 gibbsite sample -Q q.mtx --resume ck --draws 5 -o c.npy
+    says err "its set of bounds is another one: the sampler has none"
     absent c.npy
 }
 

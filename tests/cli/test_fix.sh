@@ -60,7 +60,7 @@ test_files_and_record() {
     says out "--fix at.mtx"
     code 0 gibbsite sample -Q q.mtx --fix at.mtx --resume ck --draws 5 -o c.npy
     code 3 gibbsite sample -Q q.mtx --resume ck --draws 5 -o c.npy
-    says err "ck: its set of fixed sites is another one"
+    says err "ck: its set of fixed sites is another one: the sampler has none"
     code 0 gibbsite summary a.nc
     says out "warning: all draws are equal, R-hat and ESS are undefined: x[0], x[3]"
 }
