@@ -151,6 +151,17 @@ const char *bound_source(const char *option, const char *text, char to[64])
     return to;
 }
 
+/* "constraints: lower of row 3 is NaN", "constraints: row 3: lower is inf, ...": of that bound
+ * alone, where others are of a bound beside its row. */
+static bool speaks_of_row_bound(const char *message, const char *bound)
+{
+    char first[40], later[40];
+    snprintf(first, sizeof first, "constraints: %s of row ", bound);
+    snprintf(later, sizeof later, ": %s is ", bound);
+    return !strncmp(message, first, strlen(first)) ||
+           (!strncmp(message, "constraints: row ", 17) && strstr(message, later));
+}
+
 /* The file that a message of gbs_model_create speaks of, or the option where that is a number: its
  * first word is the argument. */
 static const char *blamed(const model_files *files, const char *message, char to[64])
@@ -163,6 +174,10 @@ static const char *blamed(const model_files *files, const char *message, char to
         return bound_source("--lower", files->lower, to);
     if (files->upper && (!strncmp(message, "upper:", 6) || !strncmp(message, "lower:", 6)))
         return bound_source("--upper", files->upper, to);
+    if (files->row_lower && speaks_of_row_bound(message, "lower"))
+        return bound_source("--row-lower", files->row_lower, to);
+    if (files->row_upper && speaks_of_row_bound(message, "upper"))
+        return bound_source("--row-upper", files->row_upper, to);
     if (files->rows && !strncmp(message, "constraints:", 12))
         return files->rows;
     for (size_t k = 0; location && k < sizeof words / sizeof *words; k++)

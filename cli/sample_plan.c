@@ -52,7 +52,7 @@ void plan_free(sample_plan *plan)
     plan->resume_bytes = NULL;
 }
 
-static exit_code check_exact(const cli_command *command)
+static exit_code check_exact(const cli_command *command, const sample_plan *plan)
 {
     static const char *const refused[] = {"--warmup",    "--thin", "--order",      "--omega",
                                           "--overrelax", "--init", "--save-warmup"};
@@ -62,6 +62,9 @@ static exit_code check_exact(const cli_command *command)
                                "%s has no meaning with --method exact, whose draws are "
                                "independent",
                                refused[k]);
+    if (plan->files.rows)
+        return usage_error(command, "--method: exact draws would not keep the constraints of "
+                                    "--rows; --method gibbs or whitened does");
     return EXIT_FINE;
 }
 
@@ -316,7 +319,7 @@ static exit_code settle_plan(const cli_command *command, sample_plan *plan, int 
     if (code == EXIT_FINE)
         code = settle_method(command, plan);
     if (code == EXIT_FINE && plan->method == GBS_METHOD_EXACT) {
-        code = check_exact(command);
+        code = check_exact(command, plan);
         plan->warmup = 0;
     }
     if (code == EXIT_FINE)

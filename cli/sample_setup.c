@@ -216,6 +216,16 @@ static exit_code settle_method(sample_run *run)
     return EXIT_FINE;
 }
 
+/* A number of a file that the library found not finite, or out of the run's type. */
+static exit_code complain_range(const sample_run *run)
+{
+    const sample_plan *plan = run->plan;
+    const char *message = gbs_context_message(run->ctx);
+    if (plan->noise && !strncmp(message, "noise:", 6))
+        return complain(EXIT_BAD_INPUT, "%s: %s", plan->noise, message);
+    return complain_status(run->ctx, GBS_ERROR_NOT_FINITE);
+}
+
 static exit_code make_sampler(sample_run *run)
 {
     const sample_plan *plan = run->plan;
@@ -244,6 +254,8 @@ static exit_code make_sampler(sample_run *run)
         (!strncmp(gbs_context_message(run->ctx), "start:", 6) ||
          !strncmp(gbs_context_message(run->ctx), "initial:", 8)))
         return complain(EXIT_BAD_INPUT, "%s: %s", plan->init, gbs_context_message(run->ctx));
+    if (status == GBS_ERROR_NOT_FINITE)
+        return complain_range(run);
     if (status != GBS_OK)
         return complain_status(run->ctx, status);
     if (run->inside && !(plan->quiet && plan_is_recorded(plan)))

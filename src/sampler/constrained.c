@@ -52,7 +52,7 @@ gbs_status gbs_constrained_check(gbs_context *ctx, const gbs_model *model,
     if (model->constraints != NULL && spec->method == GBS_METHOD_EXACT)
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
                         "method: the model has row constraints, and exact draws would not keep "
-                        "them; use GIBBS or WHITENED");
+                        "them; use Gibbs or whitened sweeps");
     if (!whitened && model->constraints == NULL)
         return GBS_OK;
     if (spec->stream.kind != GBS_STREAM_NATIVE && spec->stream.kind != GBS_STREAM_GIVEN)

@@ -165,7 +165,15 @@ test_refused() {
     code 3 gibbsite sample -Q q.mtx --rows a.mtx --row-lower 1 --row-upper 0
     says err "a.mtx: constraints: row 0: lower 1 is above upper 0"
     code 3 gibbsite sample -Q q.mtx --rows a.mtx --row-lower nan
-    says err "lower of row 0 is NaN"
+    says err "gibbsite: --row-lower nan: constraints: lower of row 0 is NaN"
+    code 3 gibbsite sample -Q q.mtx --rows a.mtx --row-lower inf
+    says err "gibbsite: --row-lower inf: constraints: row 0: lower is inf"
+    echo "0000000000000000 7ff8000000000000" | npy "2," nan.npy
+    code 3 gibbsite sample -Q q.mtx --rows a.mtx --row-lower -1 --row-upper nan.npy
+    says err "gibbsite: nan.npy: constraints: upper of row 1 is NaN"
+    echo "0000000000000000 fff0000000000000" | npy "2," low.npy
+    code 3 gibbsite sample -Q q.mtx --rows a.mtx --row-lower -inf --row-upper low.npy
+    says err "gibbsite: low.npy: constraints: row 1: upper is -inf"
     code 3 gibbsite sample -Q q.mtx --rows a.mtx --row-lower 1 --row-upper 1
     says err "is an equation"
     matrix three.mtx 3 1 0 0 0
@@ -176,7 +184,7 @@ test_refused() {
     code 3 gibbsite sample -Q q.mtx --rows a.mtx --row-lower 1 --init zero.mtx
     says err "zero.mtx: start: chain 0 gives row 0 of the constraints 0, not between 1 and inf"
     code 2 gibbsite sample -Q q.mtx --rows a.mtx --row-lower -1 --method exact
-    says err "exact draws would not keep them"
+    says err "--method: exact draws would not keep the constraints of --rows; --method gibbs or whitened does"
 }
 
 test_info() {

@@ -195,6 +195,9 @@ test_given_stream() {
     says err "(6 or more, 1, 3)"
     code 4 gibbsite sample -Q four.mtx --stream given:missing.npy --chains 3 --seed 1 -o y.npy
     absent y.npy
+    echo "0000000000000000 3ff0000000000000 7ff8000000000000" | npy "3, 1, 1" nan.npy
+    code 3 gibbsite sample -Q four.mtx --stream given:nan.npy --chains 1 --warmup 0 --draws 3 --seed 1
+    says err "gibbsite: nan.npy: noise: sweep 2, site 0, chain 0 is nan, not finite in double"
 }
 
 # From (3, -1) with Q = [4 -2; -2 4] and b = 0, z = 0: x_0 = -1/2, x_1 = -1/4.
