@@ -302,7 +302,7 @@ exit_code verb_info(int argc, char **argv)
     exit_code code;
     if (!options_parse(&command, argc, argv, &code))
         return code;
-    code = check_row_options(&command, &f.files);
+    code = check_bound_options(&command, &f.files);
     if (code != EXIT_FINE)
         return code;
     gbs_context *ctx = NULL;

@@ -59,12 +59,12 @@ bool is_number(const char *text, double *value);
  * caller's, ended by free(). */
 exit_code load_numbers(const char *text, int64_t count, double **out);
 
-/* Row constraints.  check: bounds need rows, and rows need bounds.  load: what it fills must
+/* Row constraints.  check: bounds need rows, rows need bounds, and a number must fit in double.  load: what it fills must
  * outlive gbs_model_create, and is ended by row_arrays_free, whatever comes back. */
 typedef struct row_arrays {
     double *matrix, *lower, *upper;
 } row_arrays;
-exit_code check_row_options(const cli_command *command, const model_files *files);
+exit_code check_bound_options(const cli_command *command, const model_files *files);
 exit_code load_rows(const model_files *files, model_facts *facts, gbs_model_spec *spec,
                     row_arrays *rows);
 void row_arrays_free(row_arrays *rows);

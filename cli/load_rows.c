@@ -3,14 +3,23 @@
 #include "options.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 bool is_number(const char *text, double *value)
 {
     char *end;
     *value = strtod(text, &end);
     return *text != '\0' && *end == '\0';
+}
+
+/* A number that is written with digits and becomes inf. */
+static bool overflows(const char *text)
+{
+    double value;
+    return is_number(text, &value) && isinf(value) && strpbrk(text, "0123456789") != NULL;
 }
 
 static exit_code copy_numbers(const gbs_array *array, double **out)
@@ -47,13 +56,23 @@ exit_code load_numbers(const char *text, int64_t count, double **out)
     return code;
 }
 
-exit_code check_row_options(const cli_command *command, const model_files *files)
+exit_code check_bound_options(const cli_command *command, const model_files *files)
 {
     if (files->rows && !files->row_lower && !files->row_upper)
         return usage_error(command, "--rows: neither --row-lower nor --row-upper bounds them");
     if (!files->rows && (files->row_lower || files->row_upper))
         return usage_error(command, "%s bounds the rows of --rows, which is not given",
                            files->row_lower ? "--row-lower" : "--row-upper");
+    const struct {
+        const char *option, *text;
+    } bounds[] = {{"--lower", files->lower},
+                  {"--upper", files->upper},
+                  {"--row-lower", files->row_lower},
+                  {"--row-upper", files->row_upper}};
+    for (size_t k = 0; k < sizeof bounds / sizeof *bounds; k++)
+        if (bounds[k].text && overflows(bounds[k].text))
+            return usage_error(command, "%s: %s is beyond the range of double", bounds[k].option,
+                               bounds[k].text);
     return EXIT_FINE;
 }
 

@@ -17,7 +17,7 @@
 #define MOST_DEVICES 65535
 
 /* torch's kernel runs blocks of this many threads. */
-enum { LEAST_THREADS = 256 };
+enum { LEAST_THREADS = 256, MOST_CARD_THREADS = 65536, MOST_MULTIPROCESSORS = 65535 };
 
 static const char *const methods[] = {"gibbs", "exact", "whitened", "auto", NULL};
 static const char *const dtypes[] = {"f32", "f64", NULL};
@@ -169,12 +169,13 @@ static exit_code parse_stream(const cli_command *command, sample_plan *plan)
     } else if (!strncmp(text, "torch-cuda:", 11)) {
         text += 11;
         plan->stream_kind = GBS_STREAM_TORCH_CUDA;
-        if (!card_number(&text, ':', 65535, &plan->multiprocessors) ||
-            !card_number(&text, '\0', 65536, &plan->threads))
+        if (!card_number(&text, ':', MOST_MULTIPROCESSORS, &plan->multiprocessors) ||
+            !card_number(&text, '\0', MOST_CARD_THREADS, &plan->threads))
             return usage_error(command,
                                "--stream: '%s' is not torch-cuda:SMS:THREADS_PER_SM, as "
-                               "torch-cuda:132:2048",
-                               plan->stream);
+                               "torch-cuda:132:2048; SMS is 1 to %d, THREADS_PER_SM %d to %d",
+                               plan->stream, MOST_MULTIPROCESSORS, LEAST_THREADS,
+                               MOST_CARD_THREADS);
         if (plan->threads < LEAST_THREADS)
             return usage_error(command,
                                "--stream: '%s' has %" PRId32
@@ -327,7 +328,7 @@ static exit_code settle_plan(const cli_command *command, sample_plan *plan, int 
     if (code == EXIT_FINE && plan->method == GBS_METHOD_WHITENED)
         code = check_whitened(command);
     if (code == EXIT_FINE)
-        code = check_row_options(command, &plan->files);
+        code = check_bound_options(command, &plan->files);
     if (code == EXIT_FINE)
         code = check_counts(command, plan);
     if (code == EXIT_FINE)

@@ -223,6 +223,10 @@ static exit_code complain_range(const sample_run *run)
     const char *message = gbs_context_message(run->ctx);
     if (plan->noise && !strncmp(message, "noise:", 6))
         return complain(EXIT_BAD_INPUT, "%s: %s", plan->noise, message);
+    if (plan->files.mean && !strncmp(message, "mean:", 5))
+        return complain(EXIT_BAD_INPUT, "%s: %s", plan->files.mean, message);
+    if (!strncmp(message, "precision:", 10))
+        return complain(EXIT_BAD_INPUT, "%s: %s", plan->files.matrix, message);
     return complain_status(run->ctx, GBS_ERROR_NOT_FINITE);
 }
 

@@ -144,8 +144,10 @@ static void give(gbs_context *ctx, programme *p)
 
 /* ---- numbers ---- */
 
-/* What the row is at mu (at their values for fixed sites), and its width w. */
-static void measure(const gbs_model *model, const bound *b, double *centre, double *width)
+/* What the row is at mu (at their values for fixed sites), its conditional standard deviation,
+ * and its width w. */
+static void measure(const gbs_model *model, const bound *b, double *centre, double *sd,
+                    double *width)
 {
     double sum = 0, square = 0;
     for (int64_t e = 0; e < entries_of(model, b); ++e) {
@@ -158,7 +160,8 @@ static void measure(const gbs_model *model, const bound *b, double *centre, doub
     const double lower = b->row < 0 ? model->lower[b->site] : model->constraints->lower[b->row];
     const double upper = b->row < 0 ? model->upper[b->site] : model->constraints->upper[b->row];
     *centre = sum;
-    *width = fmin(sqrt(square), upper - lower);
+    *sd = sqrt(square);
+    *width = fmin(*sd, upper - lower);
 }
 
 /* Columns fill from `next` on, row by row, so that each is in ascending order of rows. */
@@ -166,8 +169,8 @@ static void fill_row(programme *p, int row, int *next)
 {
     const gbs_model *const model = p->model;
     const bound *const b = &p->bound[row];
-    double centre, width;
-    measure(model, b, &centre, &width);
+    double centre, sd, width;
+    measure(model, b, &centre, &sd, &width);
     const double by = width > 0 ? 1.0 / width : 1.0; /* 0: all its sites are fixed, and it holds */
     p->row_lower[row] = b->upper ? -HUGE_VAL : (b->value - centre) * by;
     p->row_upper[row] = b->upper ? (b->value - centre) * by : HUGE_VAL;
@@ -273,6 +276,27 @@ static gbs_status fail_naming(gbs_context *ctx, const programme *p, const double
                     used > 0 ? names : "all of them together", more);
 }
 
+/* Infinite sums would look like bounds without room between them.  A site of its own is measured by
+ * its box, where that is the narrower. */
+static gbs_status check_range(gbs_context *ctx, const programme *p)
+{
+    for (int row = 0; row < p->bounds; ++row) {
+        const bound *const b = &p->bound[row];
+        double centre, sd, width;
+        char name[80];
+        measure(p->model, b, &centre, &sd, &width);
+        if (isfinite(centre) && isfinite(b->row < 0 ? width : sd))
+            continue;
+        tell(b, name, sizeof name);
+        return gbs_fail(
+            ctx, GBS_ERROR_UNAVAILABLE,
+            "constraints: %s overflows double where its entries are squared or summed, so that no "
+            "start is found; scale the row or give one",
+            name);
+    }
+    return GBS_OK;
+}
+
 static gbs_status check_reach(gbs_context *ctx, const programme *p)
 {
     for (int row = 0; row < p->bounds; ++row) {
@@ -353,6 +377,8 @@ static gbs_status find_inside(gbs_context *ctx, const gbs_model *model, int64_t 
                         "coinor-libclp1), which is not installed; install it or give a start");
     programme p = {.model = model};
     gbs_status status = allocate(ctx, &p, bounds);
+    if (status == GBS_OK)
+        status = check_range(ctx, &p);
     if (status == GBS_OK)
         status = fill(ctx, &p);
     if (status == GBS_OK)

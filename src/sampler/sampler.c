@@ -148,17 +148,29 @@ static void start_block(gbs_sampler *sampler, const gbs_block *block, const doub
         }
 }
 
+static int fits(const gbs_sampler *sampler, double value)
+{
+    return isfinite(sampler->type == GBS_F32 ? (double)(float)value : value);
+}
+
 /* No normal is beyond 9, so that a start of mean +- 18 sd must fit in T. */
 static gbs_status check_start(const gbs_sampler *sampler, const double *spread)
 {
+    const gbs_model *const model = sampler->model;
+    const char *const type = sampler->type == GBS_F32 ? "float" : "double";
     for (int64_t i = 0; i < sampler->dim; ++i) {
-        const double reach =
-            fabs(sampler->model->mean[i]) + (spread == NULL ? 0.0 : 18.0 * spread[i]);
-        if (!isfinite(sampler->type == GBS_F32 ? (double)(float)reach : reach))
+        const double mean = model->mean[i],
+                     reach = fabs(mean) + (spread == NULL ? 0.0 : 18.0 * spread[i]);
+        if (!fits(sampler, mean))
             return gbs_fail(sampler->ctx, GBS_ERROR_NOT_FINITE,
-                            "site %lld: its mean, %.17g, or a start about it does not fit in %s",
-                            (long long)i, sampler->model->mean[i],
-                            sampler->type == GBS_F32 ? "float" : "double");
+                            "mean: site %lld: %.17g does not fit in %s", (long long)i, mean, type);
+        if (!fits(sampler, reach))
+            return gbs_fail(sampler->ctx, GBS_ERROR_NOT_FINITE,
+                            "precision: site %lld, where Q[%lld,%lld] = %.9g, has the standard "
+                            "deviation %.9g: a start 18 of them from its mean, %.9g, does not fit "
+                            "in %s",
+                            (long long)i, (long long)i, (long long)i,
+                            model->precision[i * model->dim + i], spread[i], mean, type);
     }
     return GBS_OK;
 }

@@ -136,6 +136,12 @@ test_refused() {
     says err "--overrelax has no meaning with --method whitened"
     code 2 gibbsite sample -Q q.mtx --upper 1 --stream given:z.npy
     says err "--stream given:FILE holds normals, and --upper asks for draws between bounds"
+    for option in --lower --upper; do
+        code 2 gibbsite sample -Q q.mtx $option 1e400
+        says err "$option: 1e400 is beyond the range of double"
+        code 2 gibbsite info -Q q.mtx $option -1e400
+        says err "$option: -1e400 is beyond the range of double"
+    done
     code 2 gibbsite sample -Q q.mtx --upper 1 --method exact
     says err "exact draws know no bounds, which 3 sites have"
     code 2 gibbsite sample -Q q.mtx --upper 1 --stream torch-cpu

@@ -173,6 +173,13 @@ test_locations() {
     code 4 gibbsite sample -Q q.mtx --mean missing.npy --seed 4
 }
 
+# A start that double cannot hold is the fault of a matrix' entry.
+test_start_out_of_range() {
+    matrix tiny.mtx 1 1 5e-324
+    code 3 gibbsite sample -Q tiny.mtx --seed 1 --draws 5
+    says err "gibbsite: tiny.mtx: precision: site 0, where Q[0,0] = 4.94065646e-324, has the standard deviation inf"
+}
+
 # One sweep of independent sites with precision 4 is z / 2, whatever the start.
 test_given_stream() {
     matrix unit.mtx 3 3 1 0 0 0 1 0 0 0 1

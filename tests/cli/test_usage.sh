@@ -94,6 +94,8 @@ test_choices() {
     wrong "--stream: 'philox' is not one of" sample -Q q.mtx --stream philox
     wrong "'torch-cuda:132' is not torch-cuda:SMS:THREADS_PER_SM" \
         sample -Q q.mtx --stream torch-cuda:132
+    wrong "'torch-cuda:0:0' is not torch-cuda:SMS:THREADS_PER_SM, as torch-cuda:132:2048; SMS is 1 to 65535, THREADS_PER_SM 256 to 65536" \
+        sample -Q q.mtx --stream torch-cuda:0:0
     wrong "'torch-cuda:0:2048' is not" sample -Q q.mtx --stream torch-cuda:0:2048
     wrong "'torch-cuda:132:2048x' is not" sample -Q q.mtx --stream torch-cuda:132:2048x
 }
