@@ -43,7 +43,8 @@ static void print_option(const cli_option *o)
 
 static void print_text(const cli_command *command)
 {
-    printf("Usage: gibbsite %s %s\n\n%s\n", command->name, command->usage, command->purpose);
+    printf("Usage: gibbsite %s%s%s\n\n%s\n", command->name, *command->usage ? " " : "",
+           command->usage, command->purpose);
     if (command->count)
         puts("\nOptions:");
     for (size_t k = 0; k < command->count; k++)

@@ -270,7 +270,8 @@ static exit_code keep_part(const sample_run *run, gbs_results_writer *writer)
         gbs_results_abandon(copy);
     record_free(&record);
     if (code == EXIT_FINE)
-        say("%s: the %" PRId64 " draws so far", part.output, part.draws);
+        say("%s: the %" PRId64 " draw%s so far", part.output, part.draws,
+            part.draws == 1 ? "" : "s");
     return code;
 }
 

@@ -22,8 +22,8 @@ static gbs_io_status check_entries(const gbs_mtx *m, const char *path, gbs_io_er
         return GBS_IO_OK;
     return gbs_io_fail(error, GBS_IO_CONTENT, path,
                        "announces %" PRId64 " rows and %" PRId64 " columns, but holds only %" PRId64
-                       " entries",
-                       m->rows, m->columns, m->count);
+                       " %s",
+                       m->rows, m->columns, m->count, m->count == 1 ? "entry" : "entries");
 }
 
 static gbs_io_status read_matrix_market(gbs_input *input, gbs_array *out, gbs_io_error *error)

@@ -235,9 +235,9 @@ static gbs_io_status check_size(const gbs_input *input, gbs_npy_header *out, gbs
     int64_t left = input->bytes - out->offset - out->count * out->size;
     if (left)
         return gbs_io_fail_byte(error, GBS_IO_CONTENT, input->path, input->bytes - left,
-                                "%" PRId64 " bytes follow the array's %" PRId64
-                                " elements of %d bytes",
-                                left, out->count, out->size);
+                                "%" PRId64 " %s the array's %" PRId64 " element%s of %d byte%s",
+                                left, left == 1 ? "byte follows" : "bytes follow", out->count,
+                                out->count == 1 ? "" : "s", out->size, out->size == 1 ? "" : "s");
     return GBS_IO_OK;
 }
 

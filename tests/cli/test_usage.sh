@@ -25,6 +25,7 @@ test_help_of_every_verb() {
         "make car" "make icar" "make random"; do
         # shellcheck disable=SC2086
         code 0 gibbsite $verb --help
+        ! grep -q ' $' out || fail "a line of 'gibbsite $verb --help' ends in a blank"
         says out "Usage: gibbsite $verb"
         says out "Example:"
     done

@@ -266,7 +266,7 @@ static void test_headers_refused(void **state)
         {BEGIN "(134217728,), }", "asks for more than the 2 elements of 8 bytes"},
         {BEGIN "(4294967296, 4294967296), }", "asks for more than the 2 elements"},
         {BEGIN "(2, 9223372036854775807), }", "(axis 1 is 9223372036854775807 long)"},
-        {BEGIN "(1,), }", "8 bytes follow the array's 1 elements"},
+        {BEGIN "(1,), }", "8 bytes follow the array's 1 element of 8 bytes"},
         {BEGIN "(2,), 'extra': 1}", "each once, at \"'extra': 1}"},
         {BEGIN "(2,), 'descr': '<f8'}", "each once, at \"'descr': '<f8'}"},
         {BEGIN "(2,)", "',' or '}' is expected"},
