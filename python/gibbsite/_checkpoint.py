@@ -19,9 +19,9 @@ _SLICE_SECONDS = 0.5  # unwatched
 _MOST_SWEEPS = 2**48  # that the native stream numbers
 
 
-def _save(path, data):
+def _save(given, data):
     """Under a temporary name, then renamed: a kill loses the newer checkpoint at most."""
-    path = os.path.realpath(path)
+    path = os.path.realpath(given)
     temporary = os.path.join(os.path.dirname(path), f".gibbsite-{os.getpid()}-{time.monotonic_ns()}")
     try:
         with open(temporary, "xb") as file:
@@ -29,9 +29,11 @@ def _save(path, data):
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         if os.path.exists(temporary):
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.errno is not None:  # of the file that was asked for
+            raise OSError(error.errno, error.strerror, os.fspath(given)) from None
         raise
 
 

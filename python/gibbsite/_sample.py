@@ -53,6 +53,15 @@ def _seed(value):
     return int(value) % 2**64
 
 
+def _room(chains, draws, dim, typed):
+    try:
+        return np.empty((chains, draws, dim), typed).view(Draws)
+    except (MemoryError, ValueError, OverflowError):  # the others: beyond what NumPy can address
+        each = np.dtype(typed).itemsize
+        raise MemoryError(f"draws: {chains} chains of {draws} draws of {dim} numbers take "
+                          f"{chains * draws * dim * each} bytes, for which there is no room") from None
+
+
 class _Sampler(Handle):
     def __init__(self, context, model, spec):
         super().__init__(lib.gbs_sampler_destroy)
@@ -298,7 +307,7 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
             inside = model.interior().astype(typed)
         alive = [_set_start(spec, init if inside is None else inside, model.dim, typed),
                  _set_stream(spec, model.dim, stream, noise, words, generator_state, card)]
-        out = np.empty((chains, _count("draws", draws, 1), model.dim), typed).view(Draws)
+        out = _room(spec.chains, _count("draws", draws, 1), model.dim, typed)
         with _Sampler(context, model, spec) as sampler:
             run = Run(context, sampler, 0 if method == "exact" else warmup, thin, checkpoint,
                       None if every is None else _count("every", every, 1), resumed)

@@ -448,12 +448,21 @@ def test_checkpoints_that_are_refused(tmp_path):
         gibbsite.sample(Q, every=3)
     with pytest.raises(FileNotFoundError):
         gibbsite.sample(Q, resume=tmp_path / "nowhere")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError) as caught:
         gibbsite.sample(Q, checkpoint=tmp_path / "nowhere" / "ck")
+    assert caught.value.filename == str(tmp_path / "nowhere" / "ck")
     damaged = path.read_bytes()[:300]
     path.write_bytes(damaged)
     with pytest.raises(ValueError, match="ck: checkpoint: it has 300 bytes and should have"):
         gibbsite.sample(Q, resume=path)
+
+
+@pytest.mark.parametrize("draws", [10**18, 10**30])
+def test_draws_without_room(draws):
+    """The message names draws and the size, at NumPy's limits and beyond them."""
+    with pytest.raises(MemoryError, match=f"draws: 4 chains of {draws} draws of 2 numbers take "
+                                          f"{64 * draws} bytes"):
+        gibbsite.sample(Q, draws=draws)
 
 
 def test_summary_in_threads():
