@@ -176,12 +176,12 @@ static double resample(double *x, const double *weight, double u)
         total += weight[k];
     memcpy(old, x, sizeof old);
     for (int k = 0, from = 0; k < PARTICLES; ++k) {
-        const double wanted = (k + u) / PARTICLES * total;
+        const double wanted = (k + u) / (double)PARTICLES * total;
         while (from < PARTICLES - 1 && sum + weight[from] < wanted)
             sum += weight[from++];
         x[k] = old[from];
     }
-    return total / PARTICLES;
+    return total / (double)PARTICLES;
 }
 
 /* Q = L L' leaves x_i | x_{i+1} ~ N(-L_{i+1,i} x_{i+1} / L_ii, 1 / L_ii^2). */
