@@ -220,8 +220,8 @@ static void check_chain(const chain *of)
     }
     for (int f = 0; f < FILTERS; ++f) {
         const double ratio = exp(log_sum[f] - of->log_probability);
-        average += ratio / FILTERS;
-        square += ratio * ratio / FILTERS;
+        average += ratio / (double)FILTERS;
+        square += ratio * ratio / (double)FILTERS;
     }
     const double error = sqrt((square - average * average) / (FILTERS - 1));
     check_score(of->what, "probability over its golden value", 1, average, error);
