@@ -399,7 +399,7 @@ static void test_array(void **state)
                         "9223372036854775807 1\n1 1 1\n");
     assert_refused("huge", gbs_array_read(path, &array, &error), &error, GBS_IO_CONTENT,
                    "announces 9223372036854775807 rows and 9223372036854775807 columns, but holds "
-                   "only 1 entries");
+                   "only 1 entry");
     gbs_mtx matrix;
     double *dense;
     assert_accepted("huge", gbs_mtx_read(path, &matrix, &error), &error);
