@@ -48,7 +48,8 @@ def test_runs_on_the_cpu(tmp_path):
                           tmp_path / "made"], stdout=subprocess.PIPE, text=True, check=True)
     rows = gpu_table.Rows((tmp_path / "made/gpu.csv").read_text().splitlines(keepends=True))
     hows = {key[:2] for key in rows.rows}
-    assert hows == {("single", "op"), ("single", "module"), ("single", "noise loop and kernel"),
+    assert hows == {("single", "op"), ("single", "module"), ("single", "x + x"),
+                    ("single", "noise loop and kernel"),
                     ("single", "loop"), ("many", "op, native"), ("large", "SGEMM"),
                     ("large", "op, native")}
     assert all(row["us"] > 0 for row in rows.rows.values())
