@@ -4,6 +4,7 @@
  * chi-square with D degrees of freedom whatever Q is. */
 #define _POSIX_C_SOURCE 200809L
 
+#include "counted_memory.h"
 #include "device/device_cases.h"
 #include "gpu_harness.h"
 
@@ -121,29 +122,6 @@ static void compare_pilots(void)
 }
 
 /* ---- memory ---- */
-
-typedef struct counted {
-    int64_t taken, given, refuse;
-} counted;
-
-static void *take_counted(size_t bytes, void *user)
-{
-    counted *const c = user;
-    void *memory = NULL;
-    if (c->taken == c->refuse) {
-        c->refuse = -1;
-        return NULL;
-    }
-    CUDA(cudaMalloc(&memory, bytes));
-    ++c->taken;
-    return memory;
-}
-
-static void give_counted(void *memory, void *user)
-{
-    ++((counted *)user)->given;
-    CUDA(cudaFree(memory));
-}
 
 static void refuse_memory(gbs_method method)
 {
