@@ -2,8 +2,8 @@
 """Fits the approximations of src/rng/truncnorm.h and prints them as hexadecimal constants.
 
 Mills' ratio R(z) = Q(z) / phi(z) from just below 0 to infinity as a quotient of polynomials, of degrees n and
-n + 1, by Remez exchange on the relative error, and (exp(r) - 1 - r) / r^2, both in 80-digit
-arithmetic (mpmath).  Run once; the printed bits are frozen with the mapping's version.
+n + 1, (exp(r) - 1 - r) / r^2 and, for first steps, ln(1 + f) / f, by Remez exchange on the relative
+error in 80-digit arithmetic (mpmath).  Run once; the printed bits are frozen with the mapping's version.
 """
 import mpmath as mp
 
@@ -74,7 +74,8 @@ def fit_mills(n, least, rounds=30):
 
 
 def main():
-    for bits, suffix, n, least in ((24, "f", 4, mp.mpf(-1) / 16), (53, "", 10, mp.mpf(-1) / 256)):
+    for bits, suffix, n, least in ((24, "f", 4, mp.mpf(-1) / 16), (53, "", 8, mp.mpf(-1) / 256),
+                                   (53, "", 2, mp.mpf(-1) / 256)):
         above, below, worst = fit_mills(n, least)
         show(f"numerator of R, {bits} bits", above, worst, bits, suffix)
         show(f"denominator of R, {bits} bits", below, worst, bits, suffix)
@@ -85,10 +86,16 @@ def main():
         return (mp.exp(r) - 1 - r) / r**2
 
     half_ln2 = mp.log(2) / 2
-    for bits, suffix, terms in ((24, "f", 5), (53, "", 11)):
+    for bits, suffix, terms in ((24, "f", 5), (53, "", 8)):
         c, e = remez(exp_tail, lambda r: r**2 + mp.mpf("1e-9"), -half_ln2 - mp.mpf("1e-4"),
                      half_ln2 + mp.mpf("1e-4"), terms)
         show("exp(r) = 1 + r + r^2 P(r)", c, e, bits, suffix)
+
+    def rough_log(f):
+        return mp.log(1 + f) / f if abs(f) > mp.mpf("1e-12") else 1 - f / 2
+
+    c, e = remez(rough_log, lambda f: mp.mpf(1), mp.sqrt(mp.mpf(1) / 2) - 1, mp.sqrt(2) - 1, 5)
+    show("ln(1 + f) = f P(f)", c, e, 53, "")
     for bits, suffix, high_bits in ((24, "f", 15), (53, "", 42)):
         high = mp.mpf(float.fromhex(rounded(mp.log(2), high_bits)))
         print(f"    ln 2: {rounded(high, bits)}{suffix} + {rounded(mp.log(2) - high, bits)}{suffix}, "

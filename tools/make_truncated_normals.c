@@ -1,7 +1,7 @@
 /* Writes tests/kat/truncated_normals.csv to standard output: boxes, words and the draws that
- * src/rng/truncnorm.h makes of them, by the scalar vocabulary.  The file was written once, by the
- * first accepted implementation; its bits are frozen with GBS_TRUNCNORM_VERSION, and a change of
- * that number is the only reason to run this again.
+ * src/rng/truncnorm.h makes of them, by the scalar vocabulary.  The file was written by the
+ * first implementation with this mapping; its bits are frozen with GBS_TRUNCNORM_VERSION, and a
+ * change of that number is the only reason to run this again.
  *
  *     cc -std=c11 -O2 -ffp-contract=off -Iinclude -Isrc tools/make_truncated_normals.c -lm
  *     ./a.out > tests/kat/truncated_normals.csv */

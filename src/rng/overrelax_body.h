@@ -7,7 +7,7 @@
  *              the rounded x alone would be off by the probability of a cell, which is no small one
  *              close to a bound
  *   masses     the shares u below that point and v above it; neither is 1 less the other
- *   score      zeta, by the equation of a box from 0 on, which has Phi^-1
+ *   size       |zeta|, by the equation of a box from 0 on, which has Phi^-1
  *   move       zeta', and its shares
  * Then truncnorm_mixture_of and the steps after it, as for a plain draw. */
 
@@ -23,7 +23,8 @@ GBS_INLINE void NAME(overrelax_standard)(NAME(draw) * standard)
 {
     standard->start = NUMBER(0.0);
     standard->below = NUMBER(1.0);
-    standard->above = standard->r = CONSTANT(0x1.40d932p+0, 0x1.40d931ff62706p+0); /* R(0) */
+    standard->above = ABOVE_AT_0;
+    standard->r = MILLS_AT_0;
     NAME(truncnorm_derivatives)(standard);
 }
 
@@ -129,13 +130,14 @@ GBS_INLINE NAME(shares) NAME(overrelax_masses)(const NAME(draw) * draw, V d)
     return shares;
 }
 
-/* t of |zeta|: -ln of twice the smaller share. */
-GBS_INLINE V NAME(overrelax_survival)(NAME(shares) of)
+/* |zeta|: e^-t is twice the smaller share. */
+GBS_INLINE V NAME(overrelax_size)(NAME(draw) standard, NAME(shares) of)
 {
     const V smaller = V_(min)(of.u, of.v), apart = V_(abs)(V_(sub)(of.u, of.v));
     const M close = V_(less)(apart, NUMBER(0.5));
-    return NAME(minus_log)(V_(select)(close, NUMBER(0.0), NUMBER(1.0)),
-                           V_(select)(close, V_(add)(smaller, smaller), V_(neg)(apart)));
+    standard.whole = V_(select)(close, NUMBER(0.0), NUMBER(1.0));
+    standard.part = V_(select)(close, V_(add)(smaller, smaller), V_(neg)(apart));
+    return NAME(truncnorm_invert)(&standard);
 }
 
 /* zeta' and its shares; size is |zeta|, z the normal, r and beside = sqrt(1 - r^2). */
@@ -165,10 +167,10 @@ GBS_INLINE V NAME(overrelaxed)(V m, V s, V lo, V hi, V x, V z, W word, V r, V be
     NAME(truncnorm_derivatives)(&draw);
     const V d = NAME(overrelax_distance)(&draw, m, s, lo, hi, x);
     const NAME(shares) old = NAME(overrelax_masses)(&draw, d);
-    const V size = NAME(truncnorm_invert)(&standard, NAME(overrelax_survival)(old));
+    const V size = NAME(overrelax_size)(standard, old);
     const NAME(shares) moved = NAME(overrelax_move)(&draw, old, size, z, r, beside);
     NAME(truncnorm_mixture_of)(&draw, moved.u, moved.v);
-    const V to = NAME(truncnorm_invert)(&draw, NAME(minus_log)(draw.whole, draw.part));
+    const V to = NAME(truncnorm_invert)(&draw);
     return NAME(truncnorm_place)(&draw, m, s, lo, hi, to);
 }
 

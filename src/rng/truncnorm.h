@@ -121,31 +121,39 @@ GBS_INLINE vdm gbs_upper_half_f64(vq word)
     return vq_top_bit(vq_shl(word, 11));
 }
 
-/* z in [-1/256, 2^24 + 64]: relative error 2^-56.5 before rounding. */
+/* z in [-1/256, 2^24 + 64]: relative error 2^-45.8 before rounding. */
 GBS_INLINE void gbs_mills_f64(vd z, vd *above, vd *below)
 {
-    vd n = vd_set1(0x1.bdde4fbbe5f93p-21);
-    n = vd_fma(n, z, vd_set1(0x1.98dc31d0e237ep-16));
-    n = vd_fma(n, z, vd_set1(0x1.739e57c3867c1p-12));
-    n = vd_fma(n, z, vd_set1(0x1.b1f9a68aaeff2p-9));
-    n = vd_fma(n, z, vd_set1(0x1.65636023f65eap-6));
-    n = vd_fma(n, z, vd_set1(0x1.af99a70f6e2fp-4));
-    n = vd_fma(n, z, vd_set1(0x1.823bf682a3b4ep-2));
-    n = vd_fma(n, z, vd_set1(0x1.fa1b60a3375d9p-1));
-    n = vd_fma(n, z, vd_set1(0x1.d2673a49a0d24p+0));
-    n = vd_fma(n, z, vd_set1(0x1.132e4d596b7d9p+1));
-    *above = vd_fma(n, z, vd_set1(0x1.40d931ff62706p+0));
-    vd d = vd_set1(0x1.bdde4fbbe5f93p-21);
-    d = vd_fma(d, z, vd_set1(0x1.98dc31d0e2386p-16));
-    d = vd_fma(d, z, vd_set1(0x1.747d46eb645f9p-12));
-    d = vd_fma(d, z, vd_set1(0x1.b52b5eee52483p-9));
-    d = vd_fma(d, z, vd_set1(0x1.6b2ae209b1ba2p-6));
-    d = vd_fma(d, z, vd_set1(0x1.bcf658bec2961p-4));
-    d = vd_fma(d, z, vd_set1(0x1.97da8aa2086p-2));
-    d = vd_fma(d, z, vd_set1(0x1.16654a15ff1e5p+0));
-    d = vd_fma(d, z, vd_set1(0x1.1457a83d3e9a4p+1));
-    d = vd_fma(d, z, vd_set1(0x1.7abdaa6bdb977p+1));
-    d = vd_fma(d, z, vd_set1(0x1.41b1191f72565p+1));
+    vd n = vd_set1(0x1.cabe7a3999bb6p-16);
+    n = vd_fma(n, z, vd_set1(0x1.36c038ac71ac8p-11));
+    n = vd_fma(n, z, vd_set1(0x1.9f059fcbf6204p-8));
+    n = vd_fma(n, z, vd_set1(0x1.5d36f25bbe2e3p-5));
+    n = vd_fma(n, z, vd_set1(0x1.90fbdc04d45fep-3));
+    n = vd_fma(n, z, vd_set1(0x1.4089c910615ebp-1));
+    n = vd_fma(n, z, vd_set1(0x1.5d0bce895ed23p+0));
+    n = vd_fma(n, z, vd_set1(0x1.dd78bc99c30cap+0));
+    *above = vd_fma(n, z, vd_set1(0x1.40d931ff6272ep+0));
+    vd d = vd_set1(0x1.cabe7a3999b33p-16);
+    d = vd_fma(d, z, vd_set1(0x1.36c038ac73a22p-11));
+    d = vd_fma(d, z, vd_set1(0x1.a0d05e45e2ccfp-8));
+    d = vd_fma(d, z, vd_set1(0x1.6211f342f9ffap-5));
+    d = vd_fma(d, z, vd_set1(0x1.9dd75cd49812ep-3));
+    d = vd_fma(d, z, vd_set1(0x1.55c1dab7b01ffp-1));
+    d = vd_fma(d, z, vd_set1(0x1.8bff096c15709p+0));
+    d = vd_fma(d, z, vd_set1(0x1.34b8745c9d182p+1));
+    d = vd_fma(d, z, vd_set1(0x1.249ce354ffaa4p+1));
+    *below = vd_fma(d, z, vd_set1(1.0));
+}
+
+/* The same to 2^-13.9. */
+GBS_INLINE void gbs_rough_mills_f64(vd z, vd *above, vd *below)
+{
+    vd n = vd_set1(0x1.7b02e17332679p-3);
+    n = vd_fma(n, z, vd_set1(0x1.85445823ad610p-1));
+    *above = vd_fma(n, z, vd_set1(0x1.40ddf52a846a1p+0));
+    vd d = vd_set1(0x1.7afc910c2c68cp-3);
+    d = vd_fma(d, z, vd_set1(0x1.86174057a8de1p-1));
+    d = vd_fma(d, z, vd_set1(0x1.67ffe59de4f5dp+0));
     *below = vd_fma(d, z, vd_set1(1.0));
 }
 
@@ -157,33 +165,49 @@ GBS_INLINE vd gbs_exp_minus_f64(vd x, vd *power)
     const vd k = vd_sub(shifted, magic);
     const vd r = vd_nfma(k, vd_set1(0x1.ef35793c7673p-45),
                          vd_nfma(k, vd_set1(0x1.62e42fefa38p-1), vd_neg(x)));
-    vd p = vd_set1(0x1.1f9e0a7594c84p-29);
-    p = vd_fma(p, r, vd_set1(0x1.af6ce674dbb2dp-26));
-    p = vd_fma(p, r, vd_set1(0x1.27e4bf1bf8fdap-22));
-    p = vd_fma(p, r, vd_set1(0x1.71ddef854e47cp-19));
-    p = vd_fma(p, r, vd_set1(0x1.a01a01b461473p-16));
-    p = vd_fma(p, r, vd_set1(0x1.a01a01b3c0d95p-13));
-    p = vd_fma(p, r, vd_set1(0x1.6c16c16c13558p-10));
-    p = vd_fma(p, r, vd_set1(0x1.111111110eba4p-7));
-    p = vd_fma(p, r, vd_set1(0x1.555555555555ep-5));
-    p = vd_fma(p, r, vd_set1(0x1.555555555555cp-3));
-    p = vd_fma(p, r, vd_set1(0.5));
+    vd p = vd_set1(0x1.73080c92604b6p-19);
+    p = vd_fma(p, r, vd_set1(0x1.a174afb672acbp-16));
+    p = vd_fma(p, r, vd_set1(0x1.a0196df634ee2p-13));
+    p = vd_fma(p, r, vd_set1(0x1.6c1635a502313p-10));
+    p = vd_fma(p, r, vd_set1(0x1.1111112fb880cp-7));
+    p = vd_fma(p, r, vd_set1(0x1.55555581adcbbp-5));
+    p = vd_fma(p, r, vd_set1(0x1.555555554c8c7p-3));
+    p = vd_fma(p, r, vd_set1(0x1.ffffffffee91dp-2));
     *power = vd_from_bits(vq_add(vq_shl(vd_bits(shifted), 52), vq_set1(0x3FF0000000000000u)));
     return vd_fma(vd_mul(r, r), p, r);
 }
 
-GBS_INLINE vd gbs_minus_log_f64(vd whole, vd part)
+/* whole + part = 2^e (1 + f), f in [sqrt(1/2) - 1, sqrt(2) - 1]: f and e. */
+GBS_INLINE vd gbs_log_parts_f64(vd whole, vd part, vd *turns)
 {
     /* (e + 1023) 2^52 plus the bits of (1 + f) / sqrt(1/2) */
     const vq above_root = vq_set1(0x3FF0000000000000u - 0x3FE6A09E667F3BCDu);
     const vq e = vq_shr(vq_add(vd_bits(vd_add(whole, part)), above_root), 52);
     const vd shrink = vd_from_bits(vq_shl(vq_sub(vq_set1(2046), e), 52)); /* 2^-e */
-    const vd f = vd_fma(part, shrink, vd_fma(whole, shrink, vd_set1(-1.0)));
-    const vd turns =
-        vd_sub(vd_from_bits(vq_or(e, vq_set1(0x4330000000000000u))), vd_set1(0x1p52 + 1023.0));
+    *turns = vd_sub(vd_from_bits(vq_or(e, vq_set1(0x4330000000000000u))), vd_set1(0x1p52 + 1023.0));
+    return vd_fma(part, shrink, vd_fma(whole, shrink, vd_set1(-1.0)));
+}
+
+GBS_INLINE vd gbs_minus_log_f64(vd whole, vd part)
+{
+    vd turns;
+    const vd f = gbs_log_parts_f64(whole, part, &turns);
     const vd rest = vd_fma(turns, vd_set1(-0x1.ef35793c7673p-44), gbs_log_tail_f64(f));
     const vd twice = vd_fma(turns, vd_set1(-0x1.62e42fefa38p+0), vd_fma(f, vd_set1(-2.0), rest));
     return vd_mul(vd_set1(0.5), twice);
+}
+
+/* The same to 2^-14, without a division. */
+GBS_INLINE vd gbs_rough_minus_log_f64(vd whole, vd part)
+{
+    vd turns;
+    const vd f = gbs_log_parts_f64(whole, part, &turns);
+    vd p = vd_set1(-0x1.72bf7c489fa0dp-3);
+    p = vd_fma(p, f, vd_set1(0x1.168ff7a07b139p-2));
+    p = vd_fma(p, f, vd_set1(-0x1.57feb5dfaa218p-2));
+    p = vd_fma(p, f, vd_set1(0x1.ff5f2ccdcea17p-2));
+    p = vd_fma(p, f, vd_set1(-0x1.fffc70679bbd8p-1));
+    return vd_fma(turns, vd_set1(-0x1.62e42fefa39efp-1), vd_mul(f, p));
 }
 
 GBS_INLINE vd gbs_rough_inverse_f64(vd x)
@@ -212,7 +236,7 @@ GBS_INLINE vd gbs_half_step_f64(vd x)
 #define M_(operation) vfm_##operation
 #define NAME(idea) gbs_##idea##_f32
 #define CONSTANT(single, twice) vf_set1(single##f)
-#define HALLEY_STEPS 1
+#define EQUATION "rng/truncnorm_equation_f32.h"
 #include "rng/truncnorm_body.h"
 
 #define V vd
@@ -222,7 +246,7 @@ GBS_INLINE vd gbs_half_step_f64(vd x)
 #define M_(operation) vdm_##operation
 #define NAME(idea) gbs_##idea##_f64
 #define CONSTANT(single, twice) vd_set1(twice)
-#define HALLEY_STEPS 2
+#define EQUATION "rng/truncnorm_equation_f64.h"
 #include "rng/truncnorm_body.h"
 
 #endif

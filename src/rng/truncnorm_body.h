@@ -6,7 +6,7 @@
  *   ratios     Mills' ratios at the bounds
  *   densities  the normal's density there
  *   mixture    of the tails beyond the bounds: the survival probability e^-t of the draw
- *   invert     d with Q(a + d) / Q(a) = e^-t
+ *   invert     d with Q(a + d) / Q(a) = e^-t, by steps of its own
  *   place      back to the user's bounds: lo + s d or hi - s d, never m + s z, where the box does
  *              not hold the mean, so that nothing cancels however far out it lies
  *
@@ -18,11 +18,16 @@
 
 #define FARTHEST CONSTANT(512.0, 0x1p24) /* of a: from here on d by its expansion in 1/a */
 #define FARTHEST_CROSS                                                                             \
-    CONSTANT(0x1.3ea99ep-69, 0x1.51922506022e2p-464) /* 1 / (above below) there */
-#define NARROW CONSTANT(0x1p-3, 0x1p-8)              /* of w: below, 1 - R(b)/R(a) by Taylor */
-#define GENTLE CONSTANT(0x1p-2, 0x1p-2)              /* of a w + w^2/2: likewise */
-#define SMALL CONSTANT(0.05, 0x1p-10)                /* of t: below, d by Taylor */
+    CONSTANT(0x1.3ea99ep-69, 0x1.3ee345474b4f3p-378) /* 1 / (above below) there */
+#define FARTHEST_ABOVE CONSTANT(0x1.cae7e6p+29, 0x1.cabea111a26ffp+176) /* R's quotient there */
+#define FARTHEST_BELOW CONSTANT(0x1.cae858p+38, 0x1.cabea111a2699p+200)
+#define NARROW CONSTANT(0x1p-3, 0x1p-8)    /* of w: below, 1 - R(b)/R(a) by Taylor */
+#define GENTLE CONSTANT(0x1p-2, 0x1p-2)    /* of a w + w^2/2: likewise */
+#define SMALL CONSTANT(0.05, 0x1p-10)      /* of t: below, d by Taylor */
 #define LEAST_DENSITY CONSTANT(44.0, 90.0) /* e^-this is as good as 0, its products normal */
+#define MILLS_AT_0 CONSTANT(0x1.40d932p+0, 0x1.40d931ff62706p+0)       /* sqrt(pi/2) */
+#define ABOVE_AT_0 CONSTANT(0x1.40d932p+0, 0x1.40d931ff6272ep+0)       /* of R's quotient */
+#define DENSITY_THERE CONSTANT(0x1.6f741ep-64, 0x1.1d8508fa8242ap-130) /* e^-that */
 #define NUMBER(value) CONSTANT(value, value)
 
 typedef struct NAME(draw) {
@@ -34,9 +39,10 @@ typedef struct NAME(draw) {
     V mills_a, mills_b;       /* middle: R(-a) and R(b) */
     V ratio, inverse;         /* side: R(b) / R(a) and 1 / R(a) */
     V power, rise, density_b; /* see truncnorm_densities */
-    V d1, d2, d3;             /* derivatives of R at start: -d1, d2, -d3 */
+    V d1, d2;                 /* derivatives of R at start: -d1, d2; the next one is -d3 */
     V whole, part;            /* e^-t in two parts: 1 and a small one, or 0 and all */
     M left;                   /* middle: the draw lies below the mean */
+    V t;                      /* to as many digits as the solution wants */
 } NAME(draw);
 
 /* m finite, s normal, lo <= hi, lo < inf, hi > -inf. */
@@ -61,7 +67,10 @@ GBS_INLINE void NAME(truncnorm_ratios)(NAME(draw) * draw)
     draw->middle = M_(and)(V_(less)(a, NUMBER(0.0)), M_(not )(V_(less)(draw->w, NARROW)));
     V above_a, below_a, above_b, below_b;
     NAME(mills)(V_(min)(V_(negate_where)(draw->middle, a), FARTHEST), &above_a, &below_a);
-    NAME(mills)(V_(min)(draw->b, FARTHEST), &above_b, &below_b);
+    above_b = FARTHEST_ABOVE;
+    below_b = FARTHEST_BELOW;
+    if (M_(any)(V_(less)(draw->b, FARTHEST)))
+        NAME(mills)(V_(min)(draw->b, FARTHEST), &above_b, &below_b);
     /* 1 / below_a (far: 1 / a) and 1 / (above_a below_b), which far is a constant, by one division
      */
     const V second = V_(mul)(above_a, below_b);
@@ -73,12 +82,11 @@ GBS_INLINE void NAME(truncnorm_ratios)(NAME(draw) * draw)
     draw->ratio = V_(mul)(above_b, V_(mul)(below_a, cross));
     draw->inverse = V_(mul)(below_b, V_(mul)(below_a, cross));
 
-    const V root_half_pi = CONSTANT(0x1.40d932p+0, 0x1.40d931ff62706p+0); /* R(0) */
     draw->start = V_(select)(draw->middle, a, NUMBER(0.0));
-    draw->above = V_(select)(draw->middle, above_a, root_half_pi);
+    draw->above = V_(select)(draw->middle, above_a, ABOVE_AT_0);
     draw->below = V_(select)(draw->middle, below_a, one);
     const V far = V_(nfma)(V_(mul)(inverse, inverse), inverse, inverse); /* 1/a - 1/a^3 */
-    draw->r = V_(select)(draw->middle, V_(select)(near, far, draw->mills_a), root_half_pi);
+    draw->r = V_(select)(draw->middle, V_(select)(near, far, draw->mills_a), MILLS_AT_0);
 }
 
 /* power (1 + rise) is e^(-a^2/2) for the middle kind, else the ratio of the densities at the
@@ -89,10 +97,10 @@ GBS_INLINE void NAME(truncnorm_densities)(NAME(draw) * draw)
     const V drop = V_(mul)(V_(fma)(draw->w, half, a), draw->w);
     const V exponent = V_(select)(draw->middle, drop, V_(mul)(V_(mul)(a, half), a));
     draw->rise = NAME(exp_minus)(V_(min)(exponent, least), &draw->power);
-    draw->density_b = NUMBER(0.0);
-    if (M_(any)(draw->middle)) {
+    draw->density_b = DENSITY_THERE;
+    const V exponent_b = V_(mul)(V_(mul)(b, half), b);
+    if (M_(any)(M_(and)(draw->middle, V_(less)(exponent_b, least)))) {
         V power;
-        const V exponent_b = V_(mul)(V_(mul)(b, half), b);
         const V rise = NAME(exp_minus)(V_(min)(exponent_b, least), &power);
         draw->density_b = V_(fma)(power, rise, power);
     }
@@ -104,18 +112,22 @@ GBS_INLINE void NAME(truncnorm_derivatives)(NAME(draw) * draw)
     const V a = draw->start, r = draw->r;
     draw->d1 = V_(nfma)(a, r, NUMBER(1.0));
     draw->d2 = V_(nfma)(a, draw->d1, r);
-    draw->d3 = V_(nfma)(a, draw->d2, V_(add)(draw->d1, draw->d1));
+}
+
+GBS_INLINE V NAME(truncnorm_third)(const NAME(draw) * draw)
+{
+    return V_(nfma)(draw->start, draw->d2, V_(add)(draw->d1, draw->d1));
 }
 
 /* 1 - R(a + w) / R(a) for a small w, to the fifth derivative; what is left out is w^5 / 30 of
  * 1 - Q(b) / Q(a) at most. */
 GBS_INLINE V NAME(truncnorm_fall)(const NAME(draw) * draw, V w)
 {
-    const V a = draw->start;
-    const V d4 = V_(nfma)(a, draw->d3, V_(mul)(NUMBER(3.0), draw->d2));
-    const V d5 = V_(nfma)(a, d4, V_(mul)(NUMBER(4.0), draw->d3));
+    const V a = draw->start, d3 = NAME(truncnorm_third)(draw);
+    const V d4 = V_(nfma)(a, d3, V_(mul)(NUMBER(3.0), draw->d2));
+    const V d5 = V_(nfma)(a, d4, V_(mul)(NUMBER(4.0), d3));
     V sum = V_(nfma)(V_(mul)(w, CONSTANT(0x1.99999ap-3, 0x1.999999999999ap-3)), d5, d4);
-    sum = V_(nfma)(V_(mul)(w, NUMBER(0.25)), sum, draw->d3);
+    sum = V_(nfma)(V_(mul)(w, NUMBER(0.25)), sum, d3);
     sum = V_(nfma)(V_(mul)(w, CONSTANT(0x1.555556p-2, 0x1.5555555555555p-2)), sum, draw->d2);
     sum = V_(nfma)(V_(mul)(w, NUMBER(0.5)), sum, draw->d1);
     return V_(mul)(V_(mul)(w, draw->inverse), sum);
@@ -211,7 +223,7 @@ GBS_INLINE V NAME(truncnorm_series)(const NAME(draw) * draw, V t)
 {
     const V r = draw->r, d1 = draw->d1, d2 = draw->d2;
     const V q = V_(fma)(r, d2, V_(mul)(d1, d1));
-    const V twist = V_(fma)(r, draw->d3, V_(mul)(NUMBER(3.0), V_(mul)(d1, d2)));
+    const V twist = V_(fma)(r, NAME(truncnorm_third)(draw), V_(mul)(NUMBER(3.0), V_(mul)(d1, d2)));
     const V last = V_(fma)(r, twist, V_(mul)(d1, q));
     V sum = V_(nfma)(V_(mul)(t, NUMBER(0.25)), last, q);
     sum = V_(nfma)(V_(mul)(t, CONSTANT(0x1.555556p-2, 0x1.5555555555555p-2)), sum, d1);
@@ -219,47 +231,26 @@ GBS_INLINE V NAME(truncnorm_series)(const NAME(draw) * draw, V t)
     return V_(mul)(V_(mul)(r, t), sum);
 }
 
-/* R(a + d) and R(a + d) / R(a). */
-GBS_INLINE void NAME(truncnorm_ahead)(const NAME(draw) * draw, V d, V *r, V *ratio)
-{
-    V above, below;
-    NAME(mills)(V_(add)(draw->start, d), &above, &below);
-    const V inverse = V_(div)(NUMBER(1.0), V_(mul)(below, draw->above));
-    *r = V_(mul)(above, V_(mul)(draw->above, inverse));
-    *ratio = V_(mul)(above, V_(mul)(draw->below, inverse));
-}
-
-/* One of Halley's steps on g(d) = ln Q(a) / Q(a + d) - t, whose derivative is 1 / R(a + d). */
-GBS_INLINE V NAME(truncnorm_halley)(const NAME(draw) * draw, V t, V d, V r, V ratio)
-{
-    const V one = NUMBER(1.0), half = NUMBER(0.5);
-    const V rate = V_(fma)(d, half, draw->start);
-    const V g = V_(add)(V_(fms)(d, rate, t), NAME(minus_log)(NUMBER(0.0), ratio));
-    const V bend = V_(mul)(V_(mul)(g, half), V_(nfma)(V_(add)(draw->start, d), r, one));
-    const V stretch = V_(fma)(bend, V_(add)(bend, one), one); /* 1 / (1 - bend) */
-    return V_(nfma)(V_(mul)(g, r), stretch, d);
-}
-
-enum { NAME(truncnorm_halley_steps) = HALLEY_STEPS };
-
-/* d of the kind and size at hand, given what Halley's steps made of it. */
-GBS_INLINE V NAME(truncnorm_choose)(const NAME(draw) * draw, V t, V d)
+/* The first two terms of its expansion in 1/a: t/a (1 - (1 + t/2)/a^2). */
+GBS_INLINE V NAME(truncnorm_far)(const NAME(draw) * draw, V t)
 {
     const V first = V_(mul)(t, draw->r), r_half = V_(mul)(draw->r, NUMBER(0.5));
-    d = V_(select)(V_(less)(t, SMALL), d, NAME(truncnorm_series)(draw, t));
-    const V far = V_(nfma)(V_(mul)(first, first), r_half, first); /* t/a (1 - (1 + t/2)/a^2) */
-    return V_(select)(V_(less)(draw->start, FARTHEST), far, d);
+    return V_(nfma)(V_(mul)(first, first), r_half, first);
 }
 
-GBS_INLINE V NAME(truncnorm_invert)(const NAME(draw) * draw, V t)
+/* What solves it:
+ *   begin     t and a guess of d
+ *   approach  a better one
+ *   ahead     Mills' ratio at a + d, and as a multiple of R(a), of more in double
+ *   refine    d by them
+ *   choose    d of the kind and size at hand. */
+#include EQUATION
+
+GBS_INLINE V NAME(truncnorm_invert)(NAME(draw) * draw)
 {
-    V d = NAME(truncnorm_guess)(draw->r, draw->d1, t);
-    for (int step = 0; step < HALLEY_STEPS; ++step) {
-        V r, ratio;
-        NAME(truncnorm_ahead)(draw, d, &r, &ratio);
-        d = NAME(truncnorm_halley)(draw, t, d, r, ratio);
-    }
-    return NAME(truncnorm_choose)(draw, t, d);
+    V r, ratio, d = NAME(truncnorm_approach)(draw, NAME(truncnorm_begin)(draw));
+    NAME(truncnorm_ahead)(draw, d, &r, &ratio);
+    return NAME(truncnorm_choose)(draw, NAME(truncnorm_refine)(draw, d, r, ratio));
 }
 
 GBS_INLINE V NAME(truncnorm_place)(const NAME(draw) * draw, V m, V s, V lo, V hi, V d)
@@ -278,7 +269,7 @@ GBS_INLINE V NAME(between)(V m, V s, V lo, V hi, W word)
     NAME(truncnorm_ratios)(&draw);
     NAME(truncnorm_densities)(&draw);
     NAME(truncnorm_mixture)(&draw);
-    const V d = NAME(truncnorm_invert)(&draw, NAME(minus_log)(draw.whole, draw.part));
+    const V d = NAME(truncnorm_invert)(&draw);
     return NAME(truncnorm_place)(&draw, m, s, lo, hi, d);
 }
 
@@ -286,10 +277,15 @@ GBS_INLINE V NAME(between)(V m, V s, V lo, V hi, W word)
 
 #undef FARTHEST
 #undef FARTHEST_CROSS
+#undef FARTHEST_ABOVE
+#undef FARTHEST_BELOW
 #undef NARROW
 #undef GENTLE
 #undef SMALL
 #undef LEAST_DENSITY
+#undef DENSITY_THERE
+#undef MILLS_AT_0
+#undef ABOVE_AT_0
 #undef NUMBER
 #undef V
 #undef M
@@ -298,4 +294,4 @@ GBS_INLINE V NAME(between)(V m, V s, V lo, V hi, W word)
 #undef M_
 #undef NAME
 #undef CONSTANT
-#undef HALLEY_STEPS
+#undef EQUATION

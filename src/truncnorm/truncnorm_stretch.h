@@ -1,6 +1,9 @@
 /* The loops over stretches for one type; included by truncnorm_kernels_body.h, which says what T, V
  * and the other names stand for. */
 
+enum { TYPED(most_abreast) = ABREAST };
+#include "rng/truncnorm_abreast.h"
+
 GBS_INLINE V TYPED(load)(const void *array, int64_t at)
 {
     V v;
@@ -19,7 +22,7 @@ GBS_INLINE W TYPED(load_words)(const void *array, int64_t at)
 GBS_INLINE void TYPED(draw_abreast)(const gbs_truncnorm_stretch *s, int64_t at, int vectors)
 {
     TYPED(gbs_draw) draw[ABREAST];
-    V t[ABREAST], d[ABREAST], r[ABREAST], ratio[ABREAST];
+    V d[ABREAST];
     NO_UNROLL for (int k = 0; k < vectors; ++k)
     {
         const int64_t i = at + k * LANES;
@@ -27,21 +30,8 @@ GBS_INLINE void TYPED(draw_abreast)(const gbs_truncnorm_stretch *s, int64_t at, 
         (&draw[k], TYPED(load)(s->mean, i), TYPED(load)(s->sd, i), TYPED(load)(s->lower, i),
          TYPED(load)(s->upper, i), TYPED(load_words)(s->word, i));
     }
-    NO_UNROLL for (int k = 0; k < vectors; ++k) TYPED(gbs_truncnorm_ratios)(&draw[k]);
-    NO_UNROLL for (int k = 0; k < vectors; ++k) TYPED(gbs_truncnorm_densities)(&draw[k]);
-    NO_UNROLL for (int k = 0; k < vectors; ++k) TYPED(gbs_truncnorm_mixture)(&draw[k]);
-    NO_UNROLL for (int k = 0; k < vectors; ++k) t[k] =
-        TYPED(gbs_minus_log)(draw[k].whole, draw[k].part);
-    NO_UNROLL for (int k = 0; k < vectors; ++k) d[k] =
-        TYPED(gbs_truncnorm_guess)(draw[k].r, draw[k].d1, t[k]);
-    for (int step = 0; step < TYPED(gbs_truncnorm_halley_steps); ++step) {
-        NO_UNROLL for (int k = 0; k < vectors; ++k)
-            TYPED(gbs_truncnorm_ahead)(&draw[k], d[k], &r[k], &ratio[k]);
-        NO_UNROLL for (int k = 0; k < vectors; ++k) d[k] =
-            TYPED(gbs_truncnorm_halley)(&draw[k], t[k], d[k], r[k], ratio[k]);
-    }
-    NO_UNROLL for (int k = 0; k < vectors; ++k) d[k] =
-        TYPED(gbs_truncnorm_choose)(&draw[k], t[k], d[k]);
+    TYPED(mixtures_abreast)(draw, vectors);
+    TYPED(invert_abreast)(draw, d, vectors);
     NO_UNROLL for (int k = 0; k < vectors; ++k)
     {
         const int64_t i = at + k * LANES;

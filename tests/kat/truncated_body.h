@@ -19,8 +19,7 @@
             gbs_truncnorm_ratios_##type(&draw);                                                    \
             gbs_truncnorm_densities_##type(&draw);                                                 \
             gbs_truncnorm_mixture_##type(&draw);                                                   \
-            const V far =                                                                          \
-                gbs_truncnorm_invert_##type(&draw, gbs_minus_log_##type(draw.whole, draw.part));   \
+            const V far = gbs_truncnorm_invert_##type(&draw);                                      \
             const V signed_d = vf_##negate_where(vfm_## and (draw.middle, draw.left), far);        \
             const V flag = vf_##select(draw.middle, vf_##set1((T)0), vf_##set1((T)1));             \
             memcpy(d + i, &signed_d, sizeof signed_d);                                             \

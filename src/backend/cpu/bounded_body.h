@@ -84,6 +84,8 @@ static void words_narrow_f64(const gbs_words_job *job)
 #define V_LANES VF_LANES
 #define V_(operation) vf_##operation
 #define TYPED(idea) idea##_f32
+enum { TYPED(most_abreast) = WIDE_VECTORS };
+#include "rng/truncnorm_abreast.h"
 #define VECTORS WIDE_VECTORS
 #define ROWS WIDE_ROWS
 #define SWEEP KERNEL_NAME(sweep_bounded_f32)
@@ -105,6 +107,8 @@ static void words_narrow_f64(const gbs_words_job *job)
 #define V_LANES VD_LANES
 #define V_(operation) vd_##operation
 #define TYPED(idea) idea##_f64
+enum { TYPED(most_abreast) = WIDE_VECTORS };
+#include "rng/truncnorm_abreast.h"
 #define VECTORS WIDE_VECTORS
 #define ROWS WIDE_ROWS
 #define SWEEP KERNEL_NAME(sweep_bounded_f64)

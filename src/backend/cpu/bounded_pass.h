@@ -22,25 +22,6 @@ GBS_INLINE W BODY(word)(const void *row, int64_t vector)
     return word;
 }
 
-/* Numbers between `draw`'s bounds, from mixtures that are ready, step by step (truncnorm_body.h).
- */
-GBS_INLINE void BODY(invert)(TYPED(gbs_draw) draw[VECTORS], V d[VECTORS])
-{
-    V t[VECTORS], r[VECTORS], ratio[VECTORS];
-    NO_UNROLL for (int u = 0; u < VECTORS; ++u) t[u] =
-        TYPED(gbs_minus_log)(draw[u].whole, draw[u].part);
-    NO_UNROLL for (int u = 0; u < VECTORS; ++u) d[u] =
-        TYPED(gbs_truncnorm_guess)(draw[u].r, draw[u].d1, t[u]);
-    for (int step = 0; step < TYPED(gbs_truncnorm_halley_steps); ++step) {
-        NO_UNROLL for (int u = 0; u < VECTORS; ++u)
-            TYPED(gbs_truncnorm_ahead)(&draw[u], d[u], &r[u], &ratio[u]);
-        NO_UNROLL for (int u = 0; u < VECTORS; ++u) d[u] =
-            TYPED(gbs_truncnorm_halley)(&draw[u], t[u], d[u], r[u], ratio[u]);
-    }
-    NO_UNROLL for (int u = 0; u < VECTORS; ++u) d[u] =
-        TYPED(gbs_truncnorm_choose)(&draw[u], t[u], d[u]);
-}
-
 /* A plain draw at a site whose mean is m [WIDTH]. */
 static __attribute__((noinline)) void BODY(draw)(const gbs_bounded_job *job, int64_t site,
                                                  const T *m, T *x)
@@ -53,10 +34,8 @@ static __attribute__((noinline)) void BODY(draw)(const gbs_bounded_job *job, int
     V d[VECTORS];
     NO_UNROLL for (int u = 0; u < VECTORS; ++u) TYPED(gbs_truncnorm_box)(
         &draw[u], V_(load)(m + u * V_LANES), s, lo, hi, BODY(word)(words, u));
-    NO_UNROLL for (int u = 0; u < VECTORS; ++u) TYPED(gbs_truncnorm_ratios)(&draw[u]);
-    NO_UNROLL for (int u = 0; u < VECTORS; ++u) TYPED(gbs_truncnorm_densities)(&draw[u]);
-    NO_UNROLL for (int u = 0; u < VECTORS; ++u) TYPED(gbs_truncnorm_mixture)(&draw[u]);
-    BODY(invert)(draw, d);
+    TYPED(mixtures_abreast)(draw, VECTORS);
+    TYPED(invert_abreast)(draw, d, VECTORS);
     NO_UNROLL for (int u = 0; u < VECTORS; ++u)
         V_(store)(x + u * V_LANES,
                   TYPED(gbs_truncnorm_place)(&draw[u], V_(load)(m + u * V_LANES), s, lo, hi, d[u]));
@@ -89,12 +68,12 @@ static __attribute__((noinline)) void BODY(overrelax)(const gbs_bounded_job *job
     NO_UNROLL for (int u = 0; u < VECTORS; ++u) shares[u] =
         TYPED(gbs_overrelax_masses)(&draw[u], d[u]);
     NO_UNROLL for (int u = 0; u < VECTORS; ++u) d[u] =
-        TYPED(gbs_truncnorm_invert)(&standard, TYPED(gbs_overrelax_survival)(shares[u]));
+        TYPED(gbs_overrelax_size)(standard, shares[u]);
     NO_UNROLL for (int u = 0; u < VECTORS; ++u) shares[u] =
         TYPED(gbs_overrelax_move)(&draw[u], shares[u], d[u], V_(load)(z + u * V_LANES), r, beside);
     NO_UNROLL for (int u = 0; u < VECTORS; ++u)
         TYPED(gbs_truncnorm_mixture_of)(&draw[u], shares[u].u, shares[u].v);
-    BODY(invert)(draw, d);
+    TYPED(invert_abreast)(draw, d, VECTORS);
     NO_UNROLL for (int u = 0; u < VECTORS; ++u)
         V_(store)(x + u * V_LANES,
                   TYPED(gbs_truncnorm_place)(&draw[u], V_(load)(m + u * V_LANES), s, lo, hi, d[u]));

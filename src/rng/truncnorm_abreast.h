@@ -1,0 +1,26 @@
+/* Draws between bounds for a few vectors side by side, in one type: each step of rng/truncnorm.h is
+ * done for all of them before the next one begins, since a draw is a chain of some 300 dependent
+ * operations, of which a processor sees only a part at a time.  The including file says what V and
+ * TYPED stand for, and has NO_UNROLL. */
+
+/* From boxes to mixtures. */
+GBS_INLINE void TYPED(mixtures_abreast)(TYPED(gbs_draw) * draw, const int vectors)
+{
+    NO_UNROLL for (int k = 0; k < vectors; ++k) TYPED(gbs_truncnorm_ratios)(&draw[k]);
+    NO_UNROLL for (int k = 0; k < vectors; ++k) TYPED(gbs_truncnorm_densities)(&draw[k]);
+    NO_UNROLL for (int k = 0; k < vectors; ++k) TYPED(gbs_truncnorm_mixture)(&draw[k]);
+}
+
+/* From mixtures to distances. */
+GBS_INLINE void TYPED(invert_abreast)(TYPED(gbs_draw) * draw, V *d, const int vectors)
+{
+    V r[TYPED(most_abreast)], ratio[TYPED(most_abreast)];
+    NO_UNROLL for (int k = 0; k < vectors; ++k) d[k] = TYPED(gbs_truncnorm_begin)(&draw[k]);
+    NO_UNROLL for (int k = 0; k < vectors; ++k) d[k] =
+        TYPED(gbs_truncnorm_approach)(&draw[k], d[k]);
+    NO_UNROLL for (int k = 0; k < vectors; ++k)
+        TYPED(gbs_truncnorm_ahead)(&draw[k], d[k], &r[k], &ratio[k]);
+    NO_UNROLL for (int k = 0; k < vectors; ++k) d[k] =
+        TYPED(gbs_truncnorm_refine)(&draw[k], d[k], r[k], ratio[k]);
+    NO_UNROLL for (int k = 0; k < vectors; ++k) d[k] = TYPED(gbs_truncnorm_choose)(&draw[k], d[k]);
+}
