@@ -40,6 +40,27 @@ exit_code complain_shape(const gbs_array *array, const char *path, const char *n
     return complain(EXIT_BAD_INPUT, "%s: has shape (%s), %s is needed", path, shape, needed);
 }
 
+exit_code complain_element(const gbs_array *array, const char *path, int64_t k, const char *what)
+{
+    const int64_t columns = array->shape[array->axes - 1];
+    char place[64], number[32];
+    if (array->axes == 1)
+        snprintf(place, sizeof place, "(%lld)", (long long)k);
+    else
+        snprintf(place, sizeof place, "(%lld, %lld)", (long long)(k / columns),
+                 (long long)(k % columns));
+    return complain(EXIT_BAD_INPUT, "%s: element %s, counted from 0, is %s, which %s", path, place,
+                    shortest(array_at(array, k), number), what);
+}
+
+exit_code check_single(const gbs_array *array, const char *path)
+{
+    for (int64_t k = 0; k < array->count; k++)
+        if (isfinite(array_at(array, k)) && !isfinite((float)array_at(array, k)))
+            return complain_element(array, path, k, "is beyond the range of --dtype f32");
+    return EXIT_FINE;
+}
+
 /* Reports the pair that differs most, in the measure the library judges it by. */
 static void say_asymmetry(const gbs_array *q, const char *path)
 {
@@ -95,7 +116,9 @@ static exit_code load_location(const model_files *files, model_facts *facts, gbs
                  {files->offset, GBS_LOCATION_OFFSET}};
     for (size_t k = 0; k < sizeof forms / sizeof *forms; k++)
         if (forms[k].path) {
-            const exit_code code = load_vector(forms[k].path, facts, array);
+            exit_code code = load_vector(forms[k].path, facts, array);
+            if (code == EXIT_FINE && files->single && forms[k].kind != GBS_LOCATION_INFORMATION)
+                code = check_single(array, forms[k].path);
             if (code != EXIT_FINE)
                 return code;
             spec->location_kind = forms[k].kind;
@@ -112,15 +135,18 @@ static exit_code load_fixed(const model_files *files, model_facts *facts, gbs_mo
     gbs_array array = {0};
     if (!files->fix)
         return EXIT_FINE;
-    const exit_code code = load_vector(files->fix, facts, &array);
-    if (code != EXIT_FINE)
-        return code;
-    *fixed = take(spec->dim, sizeof **fixed, "fixed sites");
-    for (int64_t i = 0; *fixed && i < spec->dim; i++)
-        (*fixed)[i] = array_at(&array, i);
-    spec->fixed = *fixed;
+    exit_code code = load_vector(files->fix, facts, &array);
+    if (code == EXIT_FINE && files->single)
+        code = check_single(&array, files->fix);
+    if (code == EXIT_FINE) {
+        *fixed = take(spec->dim, sizeof **fixed, "fixed sites");
+        for (int64_t i = 0; *fixed && i < spec->dim; i++)
+            (*fixed)[i] = array_at(&array, i);
+        spec->fixed = *fixed;
+        code = *fixed ? EXIT_FINE : EXIT_FILE;
+    }
     gbs_array_free(&array);
-    return *fixed ? EXIT_FINE : EXIT_FILE;
+    return code;
 }
 
 /* Bounds of sites: a number for all of them, or a file; *out as load_fixed's. */

@@ -15,6 +15,7 @@ typedef struct model_files {
     const char *lower, *upper;                /* bounds of sites: files, or numbers */
     const char *rows, *row_lower, *row_upper; /* constraints; bounds are files, or numbers */
     bool quiet;                               /* no notices */
+    bool single; /* --dtype f32: means, offsets and fixed values must be within its range */
 } model_files;
 
 /* Reads an array; prints what failed. */
@@ -25,6 +26,12 @@ double array_at(const gbs_array *array, int64_t k);
 
 /* Refuses an array, with its shape and the one that is needed. */
 exit_code complain_shape(const gbs_array *array, const char *path, const char *needed);
+
+/* Refuses element k of an array, by its place and its number. */
+exit_code complain_element(const gbs_array *array, const char *path, int64_t k, const char *what);
+
+/* Refuses the first finite number that is beyond the range of float. */
+exit_code check_single(const gbs_array *array, const char *path);
 
 /* What the files say beside the model's numbers. */
 typedef struct model_facts {
@@ -59,8 +66,9 @@ bool is_number(const char *text, double *value);
  * caller's, ended by free(). */
 exit_code load_numbers(const char *text, int64_t count, double **out);
 
-/* Row constraints.  check: bounds need rows, rows need bounds, and a number must fit in double.  load: what it fills must
- * outlive gbs_model_create, and is ended by row_arrays_free, whatever comes back. */
+/* Row constraints.  check: bounds need rows, rows need bounds, and a number must fit in double.
+ * load: what it fills must outlive gbs_model_create, and is ended by row_arrays_free, whatever
+ * comes back. */
 typedef struct row_arrays {
     double *matrix, *lower, *upper;
 } row_arrays;

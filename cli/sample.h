@@ -47,6 +47,10 @@ typedef struct sample_plan {
     char card[32];      /* room for `stream` where it comes from the checkpoint */
 } sample_plan;
 
+/* What a stream and an option for bounds are told where they do not go together. */
+#define STREAM_OF_NORMALS                                                                          \
+    "--stream %s holds normals, and %s asks for draws between bounds, which take words"
+
 /* Fills the plan from the command line; false if there is nothing more to do than to leave with
  * *code. */
 bool plan_parse(int argc, char **argv, sample_plan *plan, exit_code *code);

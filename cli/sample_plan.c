@@ -105,24 +105,41 @@ static exit_code settle_method(const cli_command *command, sample_plan *plan)
 /* The two kinds of over-relaxation, and what bounds rule out. */
 static exit_code check_overrelax(const cli_command *command, const sample_plan *plan)
 {
-    const char *bound = plan->files.lower ? "--lower" : plan->files.upper ? "--upper" : NULL;
+    const model_files *files = &plan->files;
+    const char *bound = files->lower ? "--lower" : files->upper ? "--upper" : NULL;
     if (plan->overrelax >= 1)
         return usage_error(command, "--overrelax: 1 is out of range, it must be below 1");
     if (plan->omega != 1 && plan->overrelax > 0)
         return usage_error(command, "--overrelax and --omega both over-relax, one is allowed");
+    if (files->rows && plan->method == GBS_METHOD_GIBBS &&
+        (plan->omega != 1 || plan->overrelax > 0))
+        return usage_error(command,
+                           "%s over-relaxes, which sweeps under the constraints of --rows do not",
+                           plan->omega != 1 ? "--omega" : "--overrelax");
     if (plan->omega != 1 && bound)
         return usage_error(command, "--omega cannot keep bounds, and %s is given; --overrelax can",
                            bound);
-    if (!bound && plan->files.rows)
+    return EXIT_FINE;
+}
+
+/* Streams that have no numbers for what is asked.  A torch stream with --lower or --upper is left
+ * to the library: a file may hold no finite bound. */
+static exit_code check_stream(const cli_command *command, const sample_plan *plan)
+{
+    const model_files *files = &plan->files;
+    const bool given = plan->stream_kind == GBS_STREAM_GIVEN;
+    const char *bound = !given ? NULL : files->lower ? "--lower" : files->upper ? "--upper" : NULL;
+    if (!bound && files->rows)
         bound = "--rows";
-    if (bound && plan->stream_kind == GBS_STREAM_GIVEN)
+    if (plan->stream_kind == GBS_STREAM_NATIVE)
+        return EXIT_FINE;
+    if (plan->method == GBS_METHOD_WHITENED)
         return usage_error(command,
-                           "--stream given:FILE holds normals, and %s asks for draws between "
-                           "bounds, which take words",
-                           bound);
-    if (plan->method == GBS_METHOD_WHITENED && plan->stream_kind == GBS_STREAM_GIVEN)
-        return usage_error(command, "--method whitened takes the native stream");
-    if (plan->overrelax > 0 && plan->stream_kind == GBS_STREAM_GIVEN)
+                           "--method whitened takes the native stream, --stream %s is given",
+                           plan->stream);
+    if (bound)
+        return usage_error(command, STREAM_OF_NORMALS, given ? "given:FILE" : plan->stream, bound);
+    if (plan->overrelax > 0 && given)
         return usage_error(command, "--overrelax takes more numbers than --stream given:FILE has");
     return EXIT_FINE;
 }
@@ -325,6 +342,8 @@ static exit_code settle_plan(const cli_command *command, sample_plan *plan, int 
     }
     if (code == EXIT_FINE)
         code = check_overrelax(command, plan);
+    if (code == EXIT_FINE)
+        code = check_stream(command, plan);
     if (code == EXIT_FINE && plan->method == GBS_METHOD_WHITENED)
         code = check_whitened(command);
     if (code == EXIT_FINE)
@@ -346,6 +365,7 @@ static exit_code settle_plan(const cli_command *command, sample_plan *plan, int 
     if (code == EXIT_FINE)
         code = settle_seed(command, plan);
     plan->files.quiet = plan->quiet;
+    plan->files.single = plan->dtype == GBS_F32;
     return code;
 }
 

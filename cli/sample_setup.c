@@ -54,22 +54,10 @@ static exit_code check_bounds(const sample_run *run)
 /* Refuses the first number of a start that is not finite in type T, by its place in the file. */
 static exit_code check_start(const gbs_array *a, const char *path, gbs_type type)
 {
-    const int64_t columns = a->shape[a->axes - 1];
-    for (int64_t k = 0; k < a->count; k++) {
-        const double value = array_at(a, k);
-        if (isfinite(type == GBS_F32 ? (double)(float)value : value))
-            continue;
-        char place[64], number[32];
-        if (a->axes == 1)
-            snprintf(place, sizeof place, "(%" PRId64 ")", k);
-        else
-            snprintf(place, sizeof place, "(%" PRId64 ", %" PRId64 ")", k / columns, k % columns);
-        return complain(EXIT_BAD_INPUT, "%s: element %s, counted from 0, is %s, which %s", path,
-                        place, shortest(value, number),
-                        isfinite(value) ? "is beyond the range of --dtype f32"
-                                        : "no chain can start from");
-    }
-    return EXIT_FINE;
+    for (int64_t k = 0; k < a->count; k++)
+        if (!isfinite(array_at(a, k)))
+            return complain_element(a, path, k, "no chain can start from");
+    return type == GBS_F32 ? check_single(a, path) : EXIT_FINE;
 }
 
 /* The array's numbers in type T. */
@@ -192,6 +180,27 @@ static exit_code load_noise(sample_run *run, gbs_stream_spec *stream)
     return EXIT_FINE;
 }
 
+/* A number of a file that the library found not finite, or out of the run's type. */
+static exit_code complain_range(const sample_run *run)
+{
+    const sample_plan *plan = run->plan;
+    const char *message = gbs_context_message(run->ctx);
+    const model_files *files = &plan->files;
+    const char *location = files->mean     ? files->mean
+                           : files->info   ? files->info
+                           : files->offset ? files->offset
+                                           : files->fix;
+    if (plan->noise && !strncmp(message, "noise:", 6))
+        return complain(EXIT_BAD_INPUT, "%s: %s", plan->noise, message);
+    if (location && !strncmp(message, "mean:", 5))
+        return complain(EXIT_BAD_INPUT, "%s: %s", location, message);
+    if (plan->files.rows && !strncmp(message, "constraints:", 12))
+        return complain(EXIT_BAD_INPUT, "%s: %s", plan->files.rows, message);
+    const bool moved = strstr(message, "constant") || strstr(message, "its mean");
+    return complain(EXIT_BAD_INPUT, "%s: %s", moved && location ? location : plan->files.matrix,
+                    message);
+}
+
 /* --method auto: the pilot's choice goes where the plan's would be. */
 static exit_code settle_method(sample_run *run)
 {
@@ -208,6 +217,8 @@ static exit_code settle_method(sample_run *run)
                         gbs_context_message(run->ctx));
     if (status == GBS_ERROR_ARGUMENT && plan->files.rows)
         return complain(EXIT_BAD_INPUT, "%s: %s", plan->files.rows, gbs_context_message(run->ctx));
+    if (status == GBS_ERROR_NOT_FINITE)
+        return complain_range(run);
     if (status != GBS_OK)
         return complain_status(run->ctx, status);
     /* without bounds whitened draws are independent too, and take every option that sweeps take */
@@ -216,18 +227,34 @@ static exit_code settle_method(sample_run *run)
     return EXIT_FINE;
 }
 
-/* A number of a file that the library found not finite, or out of the run's type. */
-static exit_code complain_range(const sample_run *run)
+/* What the library refuses of the options' combination, once the files are read: its messages begin
+ * with the argument, which is the option's name. */
+static exit_code complain_options(const sample_run *run, gbs_status status)
 {
+    static const char *const options[] = {"chains", "method",    "order",
+                                          "omega",  "overrelax", "stream"};
     const sample_plan *plan = run->plan;
     const char *message = gbs_context_message(run->ctx);
-    if (plan->noise && !strncmp(message, "noise:", 6))
-        return complain(EXIT_BAD_INPUT, "%s: %s", plan->noise, message);
-    if (plan->files.mean && !strncmp(message, "mean:", 5))
-        return complain(EXIT_BAD_INPUT, "%s: %s", plan->files.mean, message);
-    if (!strncmp(message, "precision:", 10))
-        return complain(EXIT_BAD_INPUT, "%s: %s", plan->files.matrix, message);
-    return complain_status(run->ctx, GBS_ERROR_NOT_FINITE);
+    const char *const bound = plan->files.lower ? "--lower" : "--upper";
+    char source[64];
+    if (gbs_model_lower(run->model) && !strncmp(message, "method:", 7))
+        return complain(EXIT_USAGE,
+                        "--method: exact draws know no bounds, and %s gives some; --method gibbs "
+                        "or whitened keeps them",
+                        bound);
+    if (gbs_model_lower(run->model) && !strncmp(message, "stream:", 7))
+        return complain(EXIT_USAGE, STREAM_OF_NORMALS, plan->stream, bound);
+    if (gbs_model_lower(run->model) && !strncmp(message, "site ", 5))
+        return complain(EXIT_BAD_INPUT, "%s: %s",
+                        plan->files.lower ? bound_source("--lower", plan->files.lower, source)
+                                          : bound_source("--upper", plan->files.upper, source),
+                        message);
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+        const size_t length = strlen(options[k]);
+        if (!strncmp(message, options[k], length) && message[length] == ':')
+            return complain(EXIT_USAGE, "--%s", message);
+    }
+    return complain_status(run->ctx, status);
 }
 
 static exit_code make_sampler(sample_run *run)
@@ -261,7 +288,7 @@ static exit_code make_sampler(sample_run *run)
     if (status == GBS_ERROR_NOT_FINITE)
         return complain_range(run);
     if (status != GBS_OK)
-        return complain_status(run->ctx, status);
+        return complain_options(run, status);
     if (run->inside && !(plan->quiet && plan_is_recorded(plan)))
         say_start(run);
     if (plan->moments_only) {

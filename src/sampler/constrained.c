@@ -151,9 +151,7 @@ static gbs_status check_fits(const gbs_sampler *sampler, const char *what, int64
 {
     if (isfinite(rounded(sampler->type, value)))
         return GBS_OK;
-    return gbs_fail(sampler->ctx, GBS_ERROR_NOT_FINITE,
-                    "site %lld: its %s with site %lld, %.17g, does not fit in %s", (long long)i,
-                    what, (long long)j, value, name_of(sampler->type));
+    return gbs_plan_refuse(sampler, what, i, j, value);
 }
 
 /* Step i of backend/constrained.h's panels: factor, column, reciprocals. */

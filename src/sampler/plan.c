@@ -194,8 +194,8 @@ gbs_rows gbs_plan_rows(const gbs_sampler *sampler, double omega)
     return rows;
 }
 
-static gbs_status refuse_coefficient(const gbs_sampler *sampler, const char *what, int64_t i,
-                                     int64_t j, double exact)
+gbs_status gbs_plan_refuse(const gbs_sampler *sampler, const char *what, int64_t i, int64_t j,
+                           double exact)
 {
     char with[40] = "";
     if (i != j)
@@ -218,10 +218,10 @@ static gbs_status check_coefficients(const gbs_sampler *sampler, const gbs_rows 
         const double a = sampler->type == GBS_F32 ? (double)((const float *)coefficients)[j]
                                                   : ((const double *)coefficients)[j];
         if (!isfinite(a))
-            return refuse_coefficient(sampler, rows->solving ? "Cholesky factor" : "coefficient", i,
-                                      j, a);
+            return gbs_plan_refuse(sampler, rows->solving ? "Cholesky factor" : "coefficient", i, j,
+                                   a);
         if (rows->solving && i == j && !isfinite(rounded(sampler->type, 9.0 / a)))
-            return refuse_coefficient(sampler, "conditional standard deviation", i, i, 1.0 / a);
+            return gbs_plan_refuse(sampler, "conditional standard deviation", i, i, 1.0 / a);
     }
     return GBS_OK;
 }
@@ -233,7 +233,7 @@ static gbs_status check_row(const gbs_sampler *sampler, const gbs_rows *rows, in
     if (gbs_rows_is_fixed(rows, i)) {
         if (isfinite(rounded(sampler->type, rows->fixed[i])))
             return GBS_OK;
-        return refuse_coefficient(sampler, "fixed value", i, i, rows->fixed[i]);
+        return gbs_plan_refuse(sampler, "fixed value", i, i, rows->fixed[i]);
     }
     const gbs_status status = check_coefficients(sampler, rows, i, coefficients);
     if (status != GBS_OK || rows->solving)
@@ -242,9 +242,9 @@ static gbs_status check_row(const gbs_sampler *sampler, const gbs_rows *rows, in
     const double scale = gbs_rows_scale(rows, i), s = rounded(sampler->type, scale);
     const double centre = gbs_rows_centre(rows, i, coefficients);
     if (!isfinite(s) || s < smallest)
-        return refuse_coefficient(sampler, "conditional standard deviation", i, i, scale);
+        return gbs_plan_refuse(sampler, "conditional standard deviation", i, i, scale);
     if (!isfinite(rounded(sampler->type, centre)))
-        return refuse_coefficient(sampler, "constant", i, i, centre);
+        return gbs_plan_refuse(sampler, "constant", i, i, centre);
     if (rows->bounded != NULL && sampler->type == GBS_F32)
         ((float *)sampler->boxes.scale)[i] = (float)scale;
     else if (rows->bounded != NULL)

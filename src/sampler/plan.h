@@ -13,6 +13,10 @@ gbs_status gbs_plan_coefficients(gbs_sampler *sampler, double omega);
 /* Do all coefficients fit in T? */
 gbs_status gbs_plan_check_rows(const gbs_sampler *sampler, const gbs_rows *rows);
 
+/* NOT_FINITE: site i's `what`, with site j if that is another, does not fit in T. */
+gbs_status gbs_plan_refuse(const gbs_sampler *sampler, const char *what, int64_t i, int64_t j,
+                           double exact);
+
 /* Where the coefficients' rows come from. */
 gbs_rows gbs_plan_rows(const gbs_sampler *sampler, double omega);
 

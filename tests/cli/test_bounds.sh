@@ -143,9 +143,14 @@ test_refused() {
         says err "$option: -1e400 is beyond the range of double"
     done
     code 2 gibbsite sample -Q q.mtx --upper 1 --method exact
-    says err "exact draws know no bounds, which 3 sites have"
-    code 2 gibbsite sample -Q q.mtx --upper 1 --stream torch-cpu
-    says err "torch's streams are of normals"
+    says err "--method: exact draws know no bounds, and --upper gives some; --method gibbs or whitened keeps"
+    for stream in torch-cpu torch-cuda:132:2048; do
+        code 2 gibbsite sample -Q q.mtx --lower low.mtx --stream $stream
+        says err "--stream $stream holds normals, and --lower asks for draws between bounds"
+        code 0 gibbsite sample -Q q.mtx --lower -inf --stream $stream --draws 5 --seed 1
+    done
+    code 3 gibbsite sample -Q q.mtx --lower .3 --upper .30000000001 --dtype f32 --method whitened
+    says err "--lower .3: site 0: in float its bounds leave it no number but"
     absent draws.nc
     code 2 gibbsite sample -Q q.mtx --upper 1 -o low.mtx --lower low.mtx --format npy
     says err "low.mtx"

@@ -71,8 +71,18 @@ test_start() {
     ! grep -q "method auto" err || fail "a pilot, though a start is given"
     code 2 gibbsite sample -Q q.mtx --rows a.mtx --row-upper 1 --stream given:c.npy
     says err "--stream given:FILE holds normals, and --rows asks for draws between bounds"
-    code 2 gibbsite sample -Q q.mtx --method whitened --stream given:c.npy
-    says err "--method whitened takes the native stream"
+    for stream in given:c.npy torch-cpu; do
+        code 2 gibbsite sample -Q q.mtx --method whitened --stream $stream
+        says err "--method whitened takes the native stream, --stream $stream is given"
+    done
+    for stream in torch-cpu torch-cuda:132:2048; do
+        code 2 gibbsite sample -Q q.mtx --rows a.mtx --row-upper 1 --stream $stream
+        says err "--stream $stream holds normals, and --rows asks for draws between bounds"
+    done
+    for option in --overrelax --omega; do
+        code 2 gibbsite sample -Q q.mtx --rows a.mtx --row-upper 1 $option 0.5
+        says err "$option over-relaxes, which sweeps under the constraints of --rows do not"
+    done
 }
 
 # Without the solver: what to do instead, and a start by --init is enough.  A file of its name that is

@@ -159,6 +159,18 @@ test_messages_name_what_was_typed() {
     printf '%%%%MatrixMarket matrix array real general\n1 2\n1\n1e300\n' >start.mtx
     code 3 gibbsite sample -Q q.mtx --init start.mtx --seed 1 --dtype f32
     says err "start.mtx: element (0, 1), counted from 0, is 1e+300, which is beyond the range of --dtype f32"
+    printf '%%%%MatrixMarket matrix array real general\n2 1\n1\n1e300\n' >v.mtx
+    for option in --mean --offset --fix; do
+        code 3 gibbsite sample -Q q.mtx $option v.mtx --seed 1 --dtype f32
+        says err "v.mtx: element (1, 0), counted from 0, is 1e+300, which is beyond the range of --dtype f32"
+    done
+    for method in gibbs exact whitened auto; do
+        code 3 gibbsite sample -Q q.mtx --info v.mtx --seed 1 --dtype f32 --method $method
+        says err "v.mtx: "
+        says err "does not fit in float"
+    done
+    code 2 gibbsite sample -Q q.mtx --stream torch-cuda:1:256 --chains 1000000000 --seed 1
+    says err "--chains: 1000000000, but the torch-cuda stream takes at most 2^29"
     for count in 1099511627775 1099511627773; do # 16 TB and more of state
         code 4 gibbsite sample -Q q.mtx --chains $count --seed 1
         says err "--chains $count: "
