@@ -196,8 +196,8 @@ static exit_code run(bench *b, int dtype, bool json)
     const int threads = gbs_context_threads(b->ctx);
     json_t *types = json ? json_array() : NULL;
     if (!json)
-        printf("gibbsite %s, %s, %d thread%s\n", gbs_version(), isa, threads,
-               threads > 1 ? "s" : "");
+        printf("gibbsite %s, %s, %d %s\n", gbs_version(), isa, threads,
+               gbs_plural(threads, "thread", "threads"));
     exit_code code = EXIT_FINE;
     for (int type = GBS_F32; type <= GBS_F64 && code == EXIT_FINE; type++) {
         if (dtype && dtype != type + 1)

@@ -4,6 +4,7 @@
 #define GIBBSITE_CLI_H
 
 #include "gibbsite/gibbsite.h"
+#include "io/error.h" /* gbs_plural */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -95,8 +95,9 @@ static exit_code check_alike(const draw_files *files, int64_t f)
 {
     const gbs_results_reader *first = files->reader[0], *other = files->reader[f];
     if (count_variables(other) != files->source.variables)
-        return complain(EXIT_BAD_INPUT, "%s: has %" PRId64 " variables, %s has %" PRId64,
-                        files->path[f], count_variables(other), files->path[0],
+        return complain(EXIT_BAD_INPUT, "%s: has %" PRId64 " %s, %s has %" PRId64, files->path[f],
+                        count_variables(other),
+                        gbs_plural(count_variables(other), "variable", "variables"), files->path[0],
                         files->source.variables);
     for (int64_t k = 0; k < files->source.variables; k++) {
         char here[NAME_BYTES], there[NAME_BYTES];
@@ -256,8 +257,8 @@ static exit_code check_lengths(draw_files *files)
         if (files->place[f].followed)
             continue;
         if (last >= 0 && draws != files->source.draws)
-            return complain(EXIT_BAD_INPUT, "%s: has %" PRId64 " draws%s, %s has %" PRId64,
-                            files->path[f], draws,
+            return complain(EXIT_BAD_INPUT, "%s: has %" PRId64 " %s%s, %s has %" PRId64,
+                            files->path[f], draws, gbs_plural(draws, "draw", "draws"),
                             files->place[f].draw ? " with those it goes on from" : "",
                             files->path[last], files->source.draws);
         last = last < 0 ? f : last;

@@ -212,14 +212,16 @@ static void print_facts(const facts *f)
         return;
     }
     if (f->fixed)
-        printf("%lld sites fixed, ", (long long)f->fixed);
-    printf("precision%s with %lld nonzeros (%.3g %%)\n", f->fixed ? " of the others" : "",
-           (long long)f->nonzeros, 100 * (double)f->nonzeros / (n * n));
+        printf("%lld %s fixed, ", (long long)f->fixed, gbs_plural(f->fixed, "site", "sites"));
+    printf("precision%s with %lld %s (%.3g %%)\n", f->fixed ? " of the others" : "",
+           (long long)f->nonzeros, gbs_plural(f->nonzeros, "nonzero", "nonzeros"),
+           100 * (double)f->nonzeros / (n * n));
     if (f->bounded)
-        printf("bounds        on %lld sites; what follows is of the law without them\n",
-               (long long)f->bounded);
+        printf("bounds        on %lld %s; what follows is of the law without them\n",
+               (long long)f->bounded, gbs_plural(f->bounded, "site", "sites"));
     if (f->rows)
-        printf("constraints   %lld rows, %s\n", (long long)f->rows,
+        printf("constraints   %lld %s, %s\n", (long long)f->rows,
+               gbs_plural(f->rows, "row", "rows"),
                f->rows_checked ? "with room between them"
                                : "not checked: Clp is not installed, or finds no start");
     print_spectrum(&f->spectrum);

@@ -248,8 +248,10 @@ static exit_code write_graph_model(const char *graph_path, int64_t nodes, double
     if (code == EXIT_FINE)
         code = fill_graph(&graph, weight, kappa, &t);
     char comment[256];
-    snprintf(comment, sizeof comment, "%s\n%s graph of %lld sites, %lld links", how,
-             gbs_graph_format_name(graph.format), (long long)graph.nodes, (long long)graph.links);
+    snprintf(comment, sizeof comment, "%s\n%s graph of %lld %s, %lld %s", how,
+             gbs_graph_format_name(graph.format), (long long)graph.nodes,
+             gbs_plural(graph.nodes, "site", "sites"), (long long)graph.links,
+             gbs_plural(graph.links, "link", "links"));
     gbs_graph_free(&graph);
     return triangle_finish(&t, code, path, comment);
 }

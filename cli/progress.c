@@ -3,6 +3,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "progress.h"
 
+#include "io/error.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
@@ -29,8 +31,9 @@ void progress_start(progress *p, int64_t total, bool quiet)
 static void print_line(progress *p, double t)
 {
     const double rate = (double)p->done / (t - p->started);
-    fprintf(stderr, "\r%" PRId64 " of %" PRId64 " sweeps, %.3g a second, %.0f s left \033[K",
-            p->done, p->total, rate, (double)(p->total - p->done) / rate);
+    fprintf(stderr, "\r%" PRId64 " of %" PRId64 " %s, %.3g a second, %.0f s left \033[K", p->done,
+            p->total, gbs_plural(p->total, "sweep", "sweeps"), rate,
+            (double)(p->total - p->done) / rate);
     fflush(stderr);
     p->printed = t;
     p->shown = true;

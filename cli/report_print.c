@@ -117,6 +117,11 @@ static void print_warnings(const report *r)
         puts("note: one chain, so R-hat compares its two halves");
 }
 
+static const char *variables_of(const report *r)
+{
+    return gbs_plural(r->source->variables, "variable", "variables");
+}
+
 static void print_worst_of(const report *r, const char *what, const char *format, int64_t variable,
                            double value)
 {
@@ -136,7 +141,8 @@ static void print_worst(const report *r)
         printf("worst: nested");
         print_worst_of(r, "R-hat", "%.4f", w.rhat_nested,
                        w.rhat_nested < 0 ? 0 : r->rows[w.rhat_nested].rhat_nested);
-        printf(" over %" PRId64 " superchains\n", r->superchains);
+        printf(" over %" PRId64 " %s\n", r->superchains,
+               gbs_plural(r->superchains, "superchain", "superchains"));
         return;
     }
     printf("worst:");
@@ -153,8 +159,8 @@ static void print_worst(const report *r)
     for (int64_t k = 0; k < r->source->variables; k++)
         above += r->rows[k].s.rhat > 1.01;
     if (above)
-        printf("R-hat > 1.01 for %" PRId64 " of %" PRId64 " variables: the chains have not mixed\n",
-               above, r->source->variables);
+        printf("R-hat > 1.01 for %" PRId64 " of %" PRId64 " %s: the chains have not mixed\n", above,
+               r->source->variables, variables_of(r));
 }
 
 void report_print(const report *r)
@@ -175,7 +181,7 @@ static void print_failed(const report *r, const report_limits *limits,
     int64_t count = 0, listed = 0;
     for (int64_t k = 0; k < r->source->variables; k++)
         count += fails(&r->rows[k].s, limits);
-    printf(", for %" PRId64 " of %" PRId64 " variables:", count, r->source->variables);
+    printf(", for %" PRId64 " of %" PRId64 " %s:", count, r->source->variables, variables_of(r));
     for (int64_t k = 0; k < r->source->variables && listed < NAMES_LISTED; k++)
         if (fails(&r->rows[k].s, limits))
             printf("%s %s", listed++ ? "," : "", name_of(r, k, name));
@@ -199,7 +205,6 @@ void report_print_check(const report *r, const report_limits *limits)
         print_failed(r, limits, report_repeats);
     }
     if (!outside && !repeats)
-        printf("check: passed, R-hat <= %g and bulk and tail ESS >= %g for all %" PRId64
-               " variables\n",
-               limits->rhat, limits->ess, r->source->variables);
+        printf("check: passed, R-hat <= %g and bulk and tail ESS >= %g for all %" PRId64 " %s\n",
+               limits->rhat, limits->ess, r->source->variables, variables_of(r));
 }

@@ -270,8 +270,8 @@ static exit_code keep_part(const sample_run *run, gbs_results_writer *writer)
         gbs_results_abandon(copy);
     record_free(&record);
     if (code == EXIT_FINE)
-        say("%s: the %" PRId64 " draw%s so far", part.output, part.draws,
-            part.draws == 1 ? "" : "s");
+        say("%s: the %" PRId64 " %s so far", part.output, part.draws,
+            gbs_plural(part.draws, "draw", "draws"));
     return code;
 }
 
@@ -291,8 +291,9 @@ static exit_code leave(sample_run *run, gbs_results_writer *writer)
     if (code != EXIT_FINE)
         return code;
     if (run->checkpoint)
-        say("%s: checkpoint after %" PRId64 " sweeps", plan->checkpoint,
-            gbs_sampler_next_sweep(run->sampler));
+        say("%s: checkpoint after %" PRId64 " %s", plan->checkpoint,
+            gbs_sampler_next_sweep(run->sampler),
+            gbs_plural(gbs_sampler_next_sweep(run->sampler), "sweep", "sweeps"));
     say("interrupted%s", part || run->checkpoint ? "" : ", nothing was written");
     return EXIT_INTERRUPTED;
 }

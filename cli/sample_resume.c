@@ -121,9 +121,10 @@ static exit_code settle_position(const cli_command *command, sample_plan *plan,
     if (code == EXIT_FINE && option_given(command, "--from-sweep") &&
         plan->from_sweep != plan->first_sweep)
         code = complain(EXIT_BAD_INPUT,
-                        "%s: stands behind %" PRId64 " sweeps, not behind --from-sweep %" PRId64
+                        "%s: stands behind %" PRId64 " %s, not behind --from-sweep %" PRId64
                         ": it has moved on, or is another one",
-                        plan->resume, plan->first_sweep, plan->from_sweep);
+                        plan->resume, plan->first_sweep,
+                        gbs_plural(plan->first_sweep, "sweep", "sweeps"), plan->from_sweep);
     if (code != EXIT_FINE)
         return code;
     if (info->counts.thin == 0) {

@@ -29,6 +29,18 @@ static exit_code check_float(sample_run *run)
     return EXIT_FINE;
 }
 
+/* "site 3 has", or "2 sites, the first of them 3, have". */
+static const char *sites_of(int64_t count, int64_t first, const char *one, const char *many,
+                            char to[96])
+{
+    if (count == 1)
+        snprintf(to, 96, "site %" PRId64 " %s", first, one);
+    else
+        snprintf(to, 96, "%" PRId64 " sites, the first of them %" PRId64 ", %s", count, first,
+                 many);
+    return to;
+}
+
 /* What the bounds become in the run's type, where that is not what the user would expect. */
 static exit_code check_bounds(const sample_run *run)
 {
@@ -36,18 +48,19 @@ static exit_code check_bounds(const sample_run *run)
     char source[64];
     const char *path = plan->files.lower ? bound_source("--lower", plan->files.lower, source)
                                          : bound_source("--upper", plan->files.upper, source);
+    const char *const type = plan->dtype == GBS_F32 ? "f32" : "f64";
+    char sites[96];
     gbs_boxes boxes;
     const gbs_status status = gbs_model_boxes(run->ctx, run->model, (gbs_type)plan->dtype, &boxes);
     if (status != GBS_OK)
         return complain_status(run->ctx, status);
     if (boxes.empty)
-        say("warning: %s: %" PRId64 " sites, the first of them %" PRId64
-            ", have no number of %s between their bounds and are held at the nearest",
-            path, boxes.empty, boxes.empty_site, plan->dtype == GBS_F32 ? "f32" : "f64");
+        say("warning: %s: %s no number of %s between %s bounds and %s held at the nearest", path,
+            sites_of(boxes.empty, boxes.empty_site, "has", "have", sites), type,
+            gbs_plural(boxes.empty, "its", "their"), gbs_plural(boxes.empty, "is", "are"));
     if (boxes.unresolved)
-        say("warning: %s: the bounds of %" PRId64 " sites, the first of them %" PRId64
-            ", are so far out that %s cannot tell draws from the bound",
-            path, boxes.unresolved, boxes.unresolved_site, plan->dtype == GBS_F32 ? "f32" : "f64");
+        say("warning: %s: the bounds of %s so far out that %s cannot tell draws from the bound",
+            path, sites_of(boxes.unresolved, boxes.unresolved_site, "are", "are", sites), type);
     return EXIT_FINE;
 }
 

@@ -53,9 +53,9 @@ static exit_code tell(report *r, const report_limits *limits, const char *const 
 static exit_code check_superchains(int64_t superchains, int64_t chains)
 {
     if (superchains && chains % superchains)
-        return complain(EXIT_USAGE,
-                        "--superchains: %lld chains cannot be split into %lld of equal size",
-                        (long long)chains, (long long)superchains);
+        return complain(
+            EXIT_USAGE, "--superchains: %lld %s cannot be split into %lld of equal size",
+            (long long)chains, gbs_plural(chains, "chain", "chains"), (long long)superchains);
     return EXIT_FINE;
 }
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _library
 from ._library import lib
-from ._objects import Context
+from ._objects import Context, counted
 
 _METHODS = ["gibbs", "exact", "whitened"]
 _ORDERS = ["forward", "backward", "symmetric", "permuted"]
@@ -170,8 +170,9 @@ class Run:
         """All draws into out [chain, draw, D]."""
         end = self.warmup + (self.first_draw + out.shape[1]) * self.thin
         if end > _MOST_SWEEPS:
-            raise ValueError(f"draws: {self.warmup} sweeps and {out.shape[1]} draws of {self.thin} are more "
-                             "than 2^48 sweeps")
+            raise ValueError(f"draws: {counted(self.warmup, 'sweep')} and "
+                             f"{counted(out.shape[1], 'draw')} of {self.thin} are more than 2^48 "
+                             "sweeps")
         self.save()  # a file that cannot be written is known at once
         try:
             while self.sweep < end:

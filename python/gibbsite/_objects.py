@@ -24,6 +24,11 @@ def type_of(array):
     return F32 if array.dtype == np.float32 else F64
 
 
+def counted(count, one, many=None):
+    """"1 row", "2 rows"."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
 def plain(name, values, dims):
     """An array that the library can read: float32 stays, everything else becomes float64."""
     if hasattr(values, "toarray"):
@@ -34,7 +39,7 @@ def plain(name, values, dims):
     kept = array.dtype if array.dtype == np.float32 else np.float64
     array = np.ascontiguousarray(array, dtype=kept)
     if array.ndim != dims:
-        raise ValueError(f"{name}: {dims} dimension{'s' * (dims > 1)} needed, but its shape is "
+        raise ValueError(f"{name}: {counted(dims, 'dimension')} needed, but its shape is "
                          f"{array.shape}")
     return array
 
@@ -68,7 +73,8 @@ def _set_rows(spec, rows, lower, upper):
         kept.append(matrix)
         constraints.matrix = address(matrix)
     if matrix.shape[1] != spec.dim:
-        raise ValueError(f"rows: shape {matrix.shape}, but the matrix has {spec.dim} rows")
+        raise ValueError(f"rows: shape {matrix.shape}, but the matrix has "
+                         f"{counted(spec.dim, 'row')}")
     constraints.rows = matrix.shape[0]
     for field, values in (("lower", lower), ("upper", upper)):
         if values is not None:
@@ -142,14 +148,15 @@ class Model(Handle):
         for name, value in given.items():
             location = plain(name, value, 1)
             if location.shape != (len(matrix),):
-                raise ValueError(f"{name}: {len(location)} entries, but the matrix has "
-                                 f"{len(matrix)} rows")
+                raise ValueError(f"{name}: {counted(len(location), 'entry', 'entries')}, but the "
+                                 f"matrix has {counted(len(matrix), 'row')}")
             spec.location_kind = LOCATIONS[name]
             spec.location, spec.location_type = address(location), type_of(location)
         if fix is not None:
             fixed = np.asarray(plain("fix", fix, 1), dtype=np.float64)
             if fixed.shape != (len(matrix),):
-                raise ValueError(f"fix: {len(fixed)} entries, but the matrix has {len(matrix)} rows")
+                raise ValueError(f"fix: {counted(len(fixed), 'entry', 'entries')}, but the matrix "
+                                 f"has {counted(len(matrix), 'row')}")
             spec.fixed = address(fixed)
         alive = [_set_rows(spec, rows, row_lower, row_upper)]
         for name, values in (("lower", lower), ("upper", upper)):

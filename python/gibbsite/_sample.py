@@ -8,7 +8,7 @@ import numpy as np
 from ._checkpoint import Resumed, Run
 from ._info import f32_verdict
 from ._library import lib
-from ._objects import LOCATION_NAMES, Context, Handle, Model, address, plain, type_of
+from ._objects import LOCATION_NAMES, Context, Handle, Model, address, counted, plain, type_of
 
 _METHODS = {"gibbs": 0, "exact": 1, "whitened": 2}
 _METHOD_NAMES = {number: name for name, number in _METHODS.items()}
@@ -58,8 +58,9 @@ def _room(chains, draws, dim, typed):
         return np.empty((chains, draws, dim), typed).view(Draws)
     except (MemoryError, ValueError, OverflowError):  # the others: beyond what NumPy can address
         each = np.dtype(typed).itemsize
-        raise MemoryError(f"draws: {chains} chains of {draws} draws of {dim} numbers take "
-                          f"{chains * draws * dim * each} bytes, for which there is no room") from None
+        raise MemoryError(f"draws: {counted(chains, 'chain')} of {counted(draws, 'draw')} of "
+                          f"{counted(dim, 'number')} take {chains * draws * dim * each} bytes, for "
+                          "which there is no room") from None
 
 
 class _Sampler(Handle):
@@ -79,16 +80,22 @@ def _check_float(model, force):
         warnings.warn(f"dtype: float32 moves the covariance by about {error:.2g}", stacklevel=3)
 
 
+def _sites(count, first):
+    return f"site {first}" if count == 1 else f"{count} sites, the first of them {first},"
+
+
 def _check_bounds(model, dtype):
     boxes = model.boxes(dtype)
     if boxes.empty:
-        warnings.warn(f"lower, upper: {boxes.empty} sites, the first of them {boxes.empty_site}, have "
-                      f"no number of {np.dtype(dtype).name} between their bounds and are held at the "
+        one = boxes.empty == 1
+        warnings.warn(f"lower, upper: {_sites(boxes.empty, boxes.empty_site)} "
+                      f"{'has' if one else 'have'} no number of {np.dtype(dtype).name} between "
+                      f"{'its' if one else 'their'} bounds and {'is' if one else 'are'} held at the "
                       "nearest", stacklevel=3)
     if boxes.unresolved:
-        warnings.warn(f"lower, upper: the bounds of {boxes.unresolved} sites, the first of them "
-                      f"{boxes.unresolved_site}, are so far out that {np.dtype(dtype).name} cannot "
-                      "tell draws from the bound", stacklevel=3)
+        warnings.warn(f"lower, upper: the bounds of {_sites(boxes.unresolved, boxes.unresolved_site)} "
+                      f"are so far out that {np.dtype(dtype).name} cannot tell draws from the bound",
+                      stacklevel=3)
 
 
 def _set_start(spec, init, dim, dtype):

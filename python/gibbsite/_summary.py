@@ -5,7 +5,7 @@ import numpy as np
 
 from . import _library
 from ._library import lib
-from ._objects import Context
+from ._objects import Context, counted
 
 _FIELDS = [name for name, _ in _library.Summary._fields_]
 _NOTES = {
@@ -76,7 +76,8 @@ def _summarise(context, name, array):
         raise TypeError(f"draws: real numbers are needed, but {name} is {array.dtype}")
     chains, count = array.shape[:2]
     if lib.gbs_diag_workspace(chains, count) == 0:
-        raise ValueError(f"draws: {chains} chains of {count} draws cannot be summarised")
+        raise ValueError(f"draws: {counted(chains, 'chain')} of {counted(count, 'draw')} cannot be "
+                         "summarised")
     flat = np.ascontiguousarray(array, dtype=np.float64).reshape(chains, count, -1)
     size = flat.shape[2]
     if size == 0:

@@ -7,7 +7,7 @@ import numpy as np
 
 from . import _library
 from ._library import lib
-from ._objects import Context, address
+from ._objects import Context, address, counted
 from ._sample import _seed
 
 _DIMS = 8
@@ -50,8 +50,8 @@ def inward(lower, upper, dtype):
     if empty.any():
         middle = (lower / 2 + upper / 2).astype(dtype)
         low, high = np.where(empty, middle, low), np.where(empty, middle, high)
-        warnings.warn(f"truncnorm: {int(empty.sum())} of {empty.size} boxes hold no {dtype} number; "
-                      "their draws are the nearest one", stacklevel=3)
+        warnings.warn(f"truncnorm: {int(empty.sum())} of {counted(empty.size, 'box holds', 'boxes hold')} "
+                      f"no {dtype} number; draws there are the nearest one", stacklevel=3)
     return low.astype(dtype), high.astype(dtype)
 
 
@@ -149,6 +149,6 @@ def truncnorm(mean=0.0, sd=1.0, lower=-np.inf, upper=np.inf, *, size=None, seed=
     with Context(isa, threads) as context:
         context.must(draw(context.handle, c.byref(spec), address(out)))
     if on_bound.value > max(1, out.size // 1000):
-        warnings.warn(f"truncnorm: {on_bound.value} of {out.size} draws equal a bound: {dtype} does "
-                      "not resolve the law there", stacklevel=2)
+        warnings.warn(f"truncnorm: {on_bound.value} of {counted(out.size, 'draw')} equal a bound: {dtype} "
+                      "does not resolve the law there", stacklevel=2)
     return out if shape else out[()]

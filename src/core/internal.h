@@ -4,6 +4,7 @@
 #define GBS_CORE_INTERNAL_H
 
 #include "core/device.h"
+#include "core/plural.h"
 #include "gibbsite/gibbsite.h"
 
 #include <fenv.h>

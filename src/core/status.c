@@ -48,6 +48,7 @@ gbs_status gbs_fail(gbs_context *ctx, gbs_status status, const char *format, ...
 
 gbs_status gbs_fail_memory(gbs_context *ctx, const char *what, int64_t count, size_t size)
 {
-    return gbs_fail(ctx, GBS_ERROR_MEMORY, "%s: no memory for %lld elements of %zu bytes", what,
-                    (long long)count, size);
+    return gbs_fail(ctx, GBS_ERROR_MEMORY, "%s: no memory for %lld %s of %zu %s", what,
+                    (long long)count, gbs_plural(count, "element", "elements"), size,
+                    gbs_plural((int64_t)size, "byte", "bytes"));
 }

@@ -21,9 +21,10 @@ static gbs_io_status check_entries(const gbs_mtx *m, const char *path, gbs_io_er
     if (m->rows <= LARGE / m->columns || m->count >= longest)
         return GBS_IO_OK;
     return gbs_io_fail(error, GBS_IO_CONTENT, path,
-                       "announces %" PRId64 " rows and %" PRId64 " columns, but holds only %" PRId64
-                       " %s",
-                       m->rows, m->columns, m->count, m->count == 1 ? "entry" : "entries");
+                       "announces %" PRId64 " %s and %" PRId64 " %s, but holds only %" PRId64 " %s",
+                       m->rows, gbs_plural(m->rows, "row", "rows"), m->columns,
+                       gbs_plural(m->columns, "column", "columns"), m->count,
+                       gbs_plural(m->count, "entry", "entries"));
 }
 
 static gbs_io_status read_matrix_market(gbs_input *input, gbs_array *out, gbs_io_error *error)

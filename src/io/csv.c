@@ -182,7 +182,8 @@ static gbs_io_status settle_shape(reader *r, int header)
     r->columns = fields - r->first;
     if (header && named != fields && named != r->columns)
         return gbs_io_fail_line(r->error, GBS_IO_CONTENT, r->path, r->line,
-                                "%" PRId64 " fields, but the header has %" PRId64, fields, named);
+                                "%" PRId64 " %s, but the header has %" PRId64, fields,
+                                gbs_plural(fields, "field", "fields"), named);
     if (header && named > r->columns) {
         memmove(r->column.name, r->column.name + 1, (size_t)r->columns * sizeof *r->column.name);
         r->column.count = r->columns;
@@ -222,8 +223,9 @@ static gbs_io_status read_row(reader *r)
 {
     if (r->fields.count != r->columns + r->first)
         return gbs_io_fail_line(r->error, GBS_IO_CONTENT, r->path, r->line,
-                                "%" PRId64 " fields, but the rows above have %" PRId64,
-                                r->fields.count, r->columns + r->first);
+                                "%" PRId64 " %s, but the rows above have %" PRId64, r->fields.count,
+                                gbs_plural(r->fields.count, "field", "fields"),
+                                r->columns + r->first);
     gbs_io_status status = make_room(r);
     if (!status && r->first)
         status = add_name(r, &r->row, r->fields.field[0].text);

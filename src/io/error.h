@@ -4,6 +4,8 @@
 #ifndef GBS_IO_ERROR_H
 #define GBS_IO_ERROR_H
 
+#include "core/plural.h"
+
 #include <stdint.h>
 
 typedef enum gbs_io_status {

@@ -108,8 +108,9 @@ gbs_io_status gbs_input_read(gbs_input *input, int64_t offset, void *to, int64_t
 {
     if (offset > input->bytes || n > input->bytes - offset)
         return gbs_io_fail(error, GBS_IO_CONTENT, input->path,
-                           "ends after %" PRId64 " bytes, %" PRId64 " are needed", input->bytes,
-                           offset + n);
+                           "ends after %" PRId64 " %s, %" PRId64 " %s needed", input->bytes,
+                           gbs_plural(input->bytes, "byte", "bytes"), offset + n,
+                           gbs_plural(offset + n, "is", "are"));
     if (fseeko(input->stream, (off_t)offset, SEEK_SET) == 0 &&
         fread(to, 1, (size_t)n, input->stream) == (size_t)n)
         return GBS_IO_OK;

@@ -85,13 +85,13 @@ static gbs_io_status read_site_count(const words *w, int64_t at, int64_t asked, 
         return status;
     if (asked && asked != *nodes)
         return gbs_io_fail_line(w->error, GBS_IO_CONTENT, w->path, w->word[at].line,
-                                "the file has %" PRId64 " sites, but %" PRId64 " were asked for",
-                                *nodes, asked);
+                                "the file has %" PRId64 " %s, but --nodes is %" PRId64, *nodes,
+                                gbs_plural(*nodes, "site", "sites"), asked);
     if (*nodes > w->count / 2)
         return gbs_io_fail_line(w->error, GBS_IO_CONTENT, w->path, w->word[at].line,
-                                "%" PRId64 " sites are announced, but the file ends after line "
-                                "%" PRId64,
-                                *nodes, w->word[w->count - 1].line);
+                                "%" PRId64 " %s announced, but the file ends after line %" PRId64,
+                                *nodes, gbs_plural(*nodes, "site is", "sites are"),
+                                w->word[w->count - 1].line);
     return GBS_IO_OK;
 }
 
@@ -99,8 +99,9 @@ static gbs_io_status check_site_total(const words *w, int64_t at, int64_t sites,
 {
     if (sites < nodes)
         return gbs_io_fail(w->error, GBS_IO_CONTENT, w->path,
-                           "ends after line %" PRId64 " with %" PRId64 " of %" PRId64 " sites",
-                           w->word[w->count - 1].line, sites, nodes);
+                           "ends after line %" PRId64 " with %" PRId64 " of %" PRId64 " %s",
+                           w->word[w->count - 1].line, sites, nodes,
+                           gbs_plural(nodes, "site", "sites"));
     if (at < w->count)
         return fail_at(w, at, "something follows the last site");
     return GBS_IO_OK;
@@ -123,9 +124,9 @@ static gbs_io_status scan_inla(const words *w, int64_t nodes, int64_t *at, int64
             return status;
         if (length != 2 + neighbours)
             return gbs_io_fail_line(w->error, GBS_IO_CONTENT, w->path, w->word[next].line,
-                                    "site %" PRId64 " announces %" PRId64 " neighbours and lists "
-                                    "%" PRId64,
-                                    id, neighbours, length - 2);
+                                    "site %" PRId64 " announces %" PRId64 " %s and lists %" PRId64,
+                                    id, neighbours,
+                                    gbs_plural(neighbours, "neighbour", "neighbours"), length - 2);
         at[site] = next;
         *base = id < *base ? id : *base;
         next += length;
@@ -208,8 +209,9 @@ static gbs_io_status scan_gal(const words *w, int64_t first, int64_t nodes, int6
         if (next > w->count || (next < w->count && w->word[next].line == w->word[next - 1].line))
             return gbs_io_fail_line(w->error, GBS_IO_CONTENT, w->path, w->word[at[site]].line,
                                     "site %.40s announces %" PRId64
-                                    " neighbours; its lines do not hold as many",
-                                    w->word[at[site]].text, neighbours);
+                                    " %s; its lines do not hold as many",
+                                    w->word[at[site]].text, neighbours,
+                                    gbs_plural(neighbours, "neighbour", "neighbours"));
     }
     return check_site_total(w, next, site, nodes);
 }
@@ -324,8 +326,8 @@ static gbs_io_status read_edges(const words *w, int64_t asked, gbs_graph_builder
     if (!asked && builder->nodes / SPARSEST > w->count)
         return gbs_io_fail(w->error, GBS_IO_CONTENT, w->path,
                            "the largest id is %" PRId64 ", but the list has only %" PRId64
-                           " ids; if that is meant, say how many sites there are",
-                           largest, w->count);
+                           " %s; if that is meant, give the number of sites by --nodes",
+                           largest, w->count, gbs_plural(w->count, "id", "ids"));
     status = gbs_graph_builder_open(builder, w->count / 2);
     int64_t low = builder->base, high = builder->base + builder->nodes - 1;
     for (int64_t at = 0; !status && at < w->count; at += 2) {

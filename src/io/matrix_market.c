@@ -167,8 +167,9 @@ static gbs_io_status read_size(reader *r)
         return status;
     if (r->symmetric && r->rows != r->columns)
         return gbs_io_fail_line(r->error, GBS_IO_CONTENT, r->path, r->line,
-                                "a symmetric matrix of %" PRId64 " rows and %" PRId64 " columns",
-                                r->rows, r->columns);
+                                "a symmetric matrix of %" PRId64 " %s and %" PRId64 " %s", r->rows,
+                                gbs_plural(r->rows, "row", "rows"), r->columns,
+                                gbs_plural(r->columns, "column", "columns"));
     /* The shortest entries are "1 1\n", "1 1 1\n" and "1\n"; the last needs no newline. */
     int64_t shortest = !r->coordinate ? 2 : r->field == FIELD_PATTERN ? 4 : 6;
     int64_t room = (r->bytes_left + 1) / shortest;
@@ -177,8 +178,8 @@ static gbs_io_status read_size(reader *r)
     if (r->declared < 0 || r->declared > room)
         return gbs_io_fail_line(r->error, GBS_IO_CONTENT, r->path, r->line,
                                 "the size line asks for more entries than the file's remaining "
-                                "%" PRId64 " bytes can hold (at most %" PRId64 ")",
-                                r->bytes_left, room);
+                                "%" PRId64 " %s can hold (at most %" PRId64 ")",
+                                r->bytes_left, gbs_plural(r->bytes_left, "byte", "bytes"), room);
     return GBS_IO_OK;
 }
 
@@ -254,9 +255,9 @@ static gbs_io_status read_entries(reader *r)
         char *line = next_line(r);
         if (!line && n < r->declared)
             return gbs_io_fail(r->error, GBS_IO_CONTENT, r->path,
-                               "ends after line %" PRId64 " with %" PRId64 " of %" PRId64
-                               " entries",
-                               r->line, n, r->declared);
+                               "ends after line %" PRId64 " with %" PRId64 " of %" PRId64 " %s",
+                               r->line, n, r->declared,
+                               gbs_plural(r->declared, "entry", "entries"));
         if (!line)
             return GBS_IO_OK;
         if (n == r->declared)
@@ -378,9 +379,9 @@ gbs_io_status gbs_mtx_densify(const gbs_mtx *matrix, const char *path, double **
         *dense = calloc((size_t)(matrix->rows * matrix->columns), sizeof(double));
     if (!*dense)
         return gbs_io_fail(error, GBS_IO_MEMORY, path,
-                           "no memory for a dense matrix of %" PRId64 " rows and %" PRId64
-                           " columns",
-                           matrix->rows, matrix->columns);
+                           "no memory for a dense matrix of %" PRId64 " %s and %" PRId64 " %s",
+                           matrix->rows, gbs_plural(matrix->rows, "row", "rows"), matrix->columns,
+                           gbs_plural(matrix->columns, "column", "columns"));
     for (int64_t k = 0; k < matrix->count; k++)
         (*dense)[matrix->row[k] * matrix->columns + matrix->column[k]] = matrix->value[k];
     return GBS_IO_OK;

@@ -220,9 +220,10 @@ static gbs_io_status read_shape(netcdf_reader *r, gbs_variable *v, const int *di
     if (chains == r->common.chains && draws == r->common.draws)
         return GBS_IO_OK;
     return gbs_io_fail(error, GBS_IO_CONTENT, r->common.path,
-                       "posterior/%s has %" PRId64 " chains of %" PRId64
-                       " draws, other variables %" PRId64 " of %" PRId64,
-                       v->name, chains, draws, r->common.chains, r->common.draws);
+                       "posterior/%s has %" PRId64 " %s of %" PRId64 " %s, other variables %" PRId64
+                       " of %" PRId64,
+                       v->name, chains, gbs_plural(chains, "chain", "chains"), draws,
+                       gbs_plural(draws, "draw", "draws"), r->common.chains, r->common.draws);
 }
 
 /* Adds variable `id` if its first dimensions are chain and draw. */

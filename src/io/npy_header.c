@@ -227,17 +227,20 @@ static gbs_io_status check_size(const gbs_input *input, gbs_npy_header *out, gbs
             return gbs_io_fail(error, GBS_IO_CONTENT, input->path, "axis %d has length 0", axis);
         if (out->shape[axis] > room / out->count)
             return gbs_io_fail(error, GBS_IO_CONTENT, input->path,
-                               "the shape asks for more than the %" PRId64 " elements of %d bytes "
-                               "that follow the header (axis %d is %" PRId64 " long)",
-                               room, out->size, axis, out->shape[axis]);
+                               "the shape asks for more than the %" PRId64 " %s of %d %s "
+                               "that %s the header (axis %d is %" PRId64 " long)",
+                               room, gbs_plural(room, "element", "elements"), out->size,
+                               gbs_plural(out->size, "byte", "bytes"),
+                               gbs_plural(room, "follows", "follow"), axis, out->shape[axis]);
         out->count *= out->shape[axis];
     }
     int64_t left = input->bytes - out->offset - out->count * out->size;
     if (left)
         return gbs_io_fail_byte(error, GBS_IO_CONTENT, input->path, input->bytes - left,
-                                "%" PRId64 " %s the array's %" PRId64 " element%s of %d byte%s",
-                                left, left == 1 ? "byte follows" : "bytes follow", out->count,
-                                out->count == 1 ? "" : "s", out->size, out->size == 1 ? "" : "s");
+                                "%" PRId64 " %s the array's %" PRId64 " %s of %d %s", left,
+                                gbs_plural(left, "byte follows", "bytes follow"), out->count,
+                                gbs_plural(out->count, "element", "elements"), out->size,
+                                gbs_plural(out->size, "byte", "bytes"));
     return GBS_IO_OK;
 }
 
@@ -262,7 +265,8 @@ static gbs_io_status read_preamble(gbs_input *input, int64_t *start, gbs_npy_hea
         length |= (int64_t)head[10] << 16 | (int64_t)head[11] << 24;
     if (known < *start || length > input->bytes - *start)
         return gbs_io_fail(error, GBS_IO_CONTENT, input->path,
-                           "ends after %" PRId64 " bytes, within the header", input->bytes);
+                           "ends after %" PRId64 " %s, within the header", input->bytes,
+                           gbs_plural(input->bytes, "byte", "bytes"));
     if (length > HEADER_LIMIT)
         return gbs_io_fail_byte(error, GBS_IO_CONTENT, input->path, 8,
                                 "a header of %" PRId64 " bytes; at most %d are read", length,

@@ -68,8 +68,8 @@ static gbs_io_status refuse_member(zip_t *zip, const char *path, const char *wha
     }
     if (used >= LIST_BYTES)
         memcpy(list + LIST_BYTES - 1, "...", 4);
-    return gbs_io_fail(error, GBS_IO_CONTENT, path, "%s: the archive holds %" PRId64 " members: %s",
-                       what, (int64_t)count, list);
+    return gbs_io_fail(error, GBS_IO_CONTENT, path, "%s: the archive holds %" PRId64 " %s: %s",
+                       what, (int64_t)count, gbs_plural((int64_t)count, "member", "members"), list);
 }
 
 static gbs_io_status find_member(zip_t *zip, const char *path, const char *member,

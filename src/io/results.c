@@ -208,8 +208,8 @@ static gbs_io_status complete(gbs_results_writer *writer, const gbs_attribute *a
         return gbs_io_fail(error, GBS_IO_WRITE, writer->output.path, "writing has failed before");
     if (writer->written < writer->draws)
         return gbs_io_fail(error, GBS_IO_WRITE, writer->output.path,
-                           "only %" PRId64 " of %" PRId64 " draws are written", writer->written,
-                           writer->draws);
+                           "only %" PRId64 " of %" PRId64 " %s written", writer->written,
+                           writer->draws, gbs_plural(writer->draws, "draw is", "draws are"));
     gbs_io_status status = writer->ops->complete(writer, attributes, attribute_count, error);
     return status ? status : gbs_output_commit(&writer->output, error);
 }

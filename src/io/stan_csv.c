@@ -218,8 +218,8 @@ static gbs_io_status add_row(stan_reader *r, const lines *l)
         fields++;
     if (fields != r->columns)
         return gbs_io_fail_line(l->error, GBS_IO_CONTENT, r->common.path, l->line,
-                                "%" PRId64 " fields, but the header has %" PRId64, fields,
-                                r->columns);
+                                "%" PRId64 " %s, but the header has %" PRId64, fields,
+                                gbs_plural(fields, "field", "fields"), r->columns);
     if (r->count == r->room) {
         const int64_t room = r->room ? 2 * r->room : 1024;
         row *larger = realloc(r->row, (size_t)room * sizeof *larger);

@@ -61,8 +61,8 @@ static void describe_constant(const direction *d, double floor, int64_t first, i
     enum { LISTED = 8 };
     if (support == last - first + 1) {
         static const char *const ones[] = {"(1)", "(1, 1)", "(1, 1, 1)", "(1, 1, ..., 1)"};
-        append(to, "%s over site%s %lld", ones[support < 4 ? support - 1 : 3],
-               support == 1 ? "" : "s", (long long)first);
+        append(to, "%s over %s %lld", ones[support < 4 ? support - 1 : 3],
+               gbs_plural(support, "site", "sites"), (long long)first);
         if (support > 1)
             append(to, "..%lld", (long long)last);
         return;

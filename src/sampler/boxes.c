@@ -23,8 +23,8 @@ static gbs_status check_given(gbs_context *ctx, const gbs_model *model, int64_t 
 {
     if (bounded > 0 && stream->words == NULL)
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
-                        "words: NULL, but the stream is given and %lld sites have bounds",
-                        (long long)bounded);
+                        "words: NULL, but the stream is given and %lld %s bounds",
+                        (long long)bounded, gbs_plural(bounded, "site has", "sites have"));
     if (bounded < model->dim && stream->noise == NULL)
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "noise: NULL, but the stream is given");
     return GBS_OK;
@@ -46,17 +46,17 @@ gbs_status gbs_boxes_check(gbs_context *ctx, const gbs_model *model, const gbs_s
         return GBS_OK;
     if (spec->method == GBS_METHOD_EXACT)
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
-                        "method: exact draws know no bounds, which %lld sites have",
-                        (long long)bounded);
+                        "method: exact draws know no bounds, which %lld %s", (long long)bounded,
+                        gbs_plural(bounded, "site has", "sites have"));
     if (spec->omega != 1.0)
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
                         "omega: %.17g, but sites with bounds cannot overshoot; overrelax can",
                         spec->omega);
     if (kind == GBS_STREAM_TORCH_CPU || kind == GBS_STREAM_TORCH_CUDA)
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
-                        "stream: torch's streams are of normals, and %lld sites have bounds, whose "
+                        "stream: torch's streams are of normals, and %lld %s bounds, whose "
                         "draws take words",
-                        (long long)bounded);
+                        (long long)bounded, gbs_plural(bounded, "site has", "sites have"));
     return GBS_OK;
 }
 

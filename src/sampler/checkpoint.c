@@ -247,8 +247,9 @@ gbs_status gbs_checkpoint_write(const gbs_sampler *sampler, const gbs_moments *m
         return status;
     if (to == NULL || bytes != needed)
         return gbs_fail(sampler->ctx, GBS_ERROR_ARGUMENT,
-                        "to: %s of %zu bytes, but this checkpoint has %zu",
-                        to == NULL ? "NULL" : "memory", bytes, needed);
+                        "to: %s of %zu %s, but this checkpoint has %zu",
+                        to == NULL ? "NULL" : "memory", bytes,
+                        gbs_plural((int64_t)bytes, "byte", "bytes"), needed);
     if (counts != NULL && (counts->warmup < 0 || counts->thin < 0 || counts->draws < 0))
         return gbs_fail(sampler->ctx, GBS_ERROR_ARGUMENT,
                         "counts: warmup %lld, thin %lld, draws %lld; none may be negative",

@@ -164,6 +164,13 @@ test_warnings() {
     says err "2 sites, the first of them 0, have no number of f32 between their bounds and are held"
     code 0 gibbsite sample -Q q.mtx --lower 10 --dtype f32 --seed 1 --draws 10
     says_not err "warning"
+    vector low.mtx -1 1e9
+    code 0 gibbsite sample -Q q.mtx --lower low.mtx --dtype f32 --seed 1 --draws 10
+    says err "warning: low.mtx: the bounds of site 1 are so far out that f32 cannot tell draws from the bound"
+    vector low.mtx -1 1.00000001
+    vector high.mtx 1 1.00000002
+    code 0 gibbsite sample -Q q.mtx --lower low.mtx --upper high.mtx --dtype f32 --seed 1 --draws 10
+    says err "warning: low.mtx: site 1 has no number of f32 between its bounds and is held at the nearest"
 }
 
 # The pilot chooses where bounds are given and nothing asks for sweeps; its explicit options reproduce the run.

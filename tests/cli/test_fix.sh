@@ -83,7 +83,7 @@ test_info_of_the_rest() {
     says out "eigenvalues   1 ... 3 of the precision"
     says out "tau_max       2 sweeps"
     # What is counted is theirs too: 3 sites, (3 x 2 + 20 x 3) tau_max and 3 x 2 / 2 + 24 x 3.
-    says out "size          4 x 4, 1 sites fixed, precision of the others with 5 nonzeros (55.6 %)"
+    says out "size          4 x 4, 1 site fixed, precision of the others with 5 nonzeros (55.6 %)"
     says out "multiply-adds per effective draw 132 by gibbs, 75 by exact"
     code 0 gibbsite info -Q q.csv --fix at.mtx --json
     [ "$(json out fixed)" = 1 ] && [ "$(json out nonzeros)" = 5 ] || fail "fixed and nonzeros: $(cat out)"

@@ -199,7 +199,11 @@ test_notices() {
 test_one_site() {
     echo 4 >one.csv
     code 0 gibbsite info -Q one.csv
-    says out "1 x 1, precision"
+    says out "1 x 1, precision with 1 nonzero (100 %)"
+    code 0 gibbsite info -Q one.csv --lower 0
+    says out "bounds        on 1 site;"
+    code 0 gibbsite info -Q one.csv --rows one.csv --row-lower 0
+    says out "constraints   1 row, "
 }
 
 run_tests

@@ -125,7 +125,7 @@ test_chains_identical() {
     says out "warning: chain 2 repeats the draws of another chain: x[0]"
     # However wide the limits.
     code 1 gibbsite summary x.npy --check --rhat 100 --ess 0
-    says out "check: failed, a chain repeats the draws of another, for 1 of 1 variables: x[0]"
+    says out "check: failed, a chain repeats the draws of another, for 1 of 1 variable: x[0]"
     says_not out "R-hat > 100"
     code 1 gibbsite summary x.npy --check --rhat 100 --ess 0 --json
     says out '"passed": false'
@@ -200,6 +200,9 @@ test_superchains() {
     near rhat_nested "$(json out rhat_nested)" 2.23606797749979 1e-14
     code 2 gibbsite summary x.npy --superchains 3
     says err "--superchains: 4 chains cannot be split into 3 of equal size"
+    head -c 8 /dev/zero | od -An -v -t x8 | npy "1, 1, 1" one.npy
+    code 2 gibbsite summary one.npy --superchains 3
+    says err "--superchains: 1 chain cannot be split into 3 of equal size"
     code 0 gibbsite summary x.npy --json
     says_not out rhat_nested
 }

@@ -93,7 +93,7 @@ def test_bounds_are_rounded_inward():
     assert (x >= lower).all()
     x = truncnorm(1, 1e-2, lower, upper, size=10000, seed=1, dtype="float32").astype(float)
     assert (x <= upper).all()
-    with pytest.warns(UserWarning, match="1 of 1 boxes hold no float32 number"):
+    with pytest.warns(UserWarning, match="1 of 1 box holds no float32 number"):
         x = truncnorm(0, 1, 0.1, 0.1 + 1e-12, dtype="float32", seed=1)
     assert abs(float(x) - 0.1) < 1e-8
     assert truncnorm(0, 1, 1e300, dtype="float32", seed=1) == np.finfo(np.float32).max

@@ -122,7 +122,7 @@ static void test_refused(void **state)
         const char *text, *words;
         int64_t line;
     } cases[] = {
-        {"2,-1\n-1\n", "1 fields, but the rows above have 2", 2},
+        {"2,-1\n-1\n", "1 field, but the rows above have 2", 2},
         {"2,-1\n\n-1,3,4\n", "3 fields, but the rows above have 2", 3},
         {"a,b,c\n1,2\n", "2 fields, but the header has 3", 2},
         {"a,b,c,d\n1,2\n", "2 fields, but the header has 4", 2},

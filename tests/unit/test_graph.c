@@ -96,7 +96,7 @@ static void test_refused(void **state)
         {"99999999999999999999\n1 0\n", 0, 1, "sites 99999999999999999999 is not within"},
         {"2000000000\n1 0\n", 0, 1,
          "2000000000 sites are announced, but the file ends after line 2"},
-        {"2\n1 1 2\n2 1 1\n", 3, 1, "the file has 2 sites, but 3 were asked for"},
+        {"2\n1 1 2\n2 1 1\n", 3, 1, "the file has 2 sites, but --nodes is 3"},
         /* INLA */
         {"3\n1 1 2\n2 1 1\n3 1 2\n", 0, 4,
          "site 3 lists 2 as its neighbour, but 2 does not list 3"},
@@ -113,7 +113,7 @@ static void test_refused(void **state)
         {"3\n1 1 2\n2 1 1\n4 0\n", 0, 4, "the site 4 is not within 1 ... 3"},
         {"3\n0 1 1\n1 1 0\n3 0\n", 0, 4, "the site 3 is not within 0 ... 2"},
         {"3\n2 1 3\n3 1 2\n4 0\n", 0, 0, "the smallest id is 2; ids must start from 0 or from 1"},
-        {"3\n1 1 2 3\n2 1 1\n3 0\n", 0, 2, "site 1 announces 1 neighbours and lists 2"},
+        {"3\n1 1 2 3\n2 1 1\n3 0\n", 0, 2, "site 1 announces 1 neighbour and lists 2"},
         {"3\n1 2 2\n2 1 1\n3 0\n", 0, 2, "site 1 announces 2 neighbours and lists 1"},
         {"3\n1 1 2\n2 1 1\n", 0, 0, "ends after line 3 with 2 of 3 sites"},
         {"2\n1 1 2\n2 1 1\n3 0\n", 0, 4, "something follows the last site, at \"3\""},
@@ -127,8 +127,8 @@ static void test_refused(void **state)
         {"0 3 s i\na 1\nb\na 1\nb\nb 0\n", 0, 4, "site a is already at line 2"},
         {"0 2 s i\na 2\nb\nb 1\na\n", 0, 2, "neighbours 2 is not within 0 ... 1"},
         {"0 3 s i\na 2\nb\nb 1\na\nc 0\n", 0, 2, "site a announces 2 neighbours; its lines do not"},
-        {"0 2 s i\na 1\nb a\nb 1\na\n", 0, 2, "site a announces 1 neighbours; its lines do not"},
-        {"0 2 s i\na 1\nb\nb 1\n", 0, 4, "site b announces 1 neighbours; its lines do not hold"},
+        {"0 2 s i\na 1\nb a\nb 1\na\n", 0, 2, "site a announces 1 neighbour; its lines do not"},
+        {"0 2 s i\na 1\nb\nb 1\n", 0, 4, "site b announces 1 neighbour; its lines do not hold"},
         {"0 2 s i\na 1\nb\n", 0, 0, "ends after line 3 with 1 of 2 sites"},
         {"0 1 s i\na 0\nb 0\n", 0, 3, "something follows the last site, at \"b\""},
         {"0 2 s i\na x\nb 0\n", 0, 2, "the number of neighbours \"x\" is not a whole number"},
@@ -143,7 +143,9 @@ static void test_refused(void **state)
         {"1 2\n2 -3\n", 0, 2, "the id -3 is not within 0 ..."},
         {"1 2\n2 5\n", 4, 2, "the id 5 is not within 1 ... 4"},
         {"5 6\n6 7\n", 0, 0, "the smallest id is 5; ids must start from 0 or from 1"},
-        {"1 2\n1 2000000000\n", 0, 0, "the largest id is 2000000000, but the list has only 4 ids"},
+        {"1 2\n1 2000000000\n", 0, 0,
+         "the largest id is 2000000000, but the list has only 4 ids; if that is meant, give the "
+         "number of sites by --nodes"},
     };
     const size_t count = sizeof cases / sizeof cases[0];
     for (size_t i = 0; i < count; i++) {

@@ -128,7 +128,7 @@ static void test_refused(void **state)
         const char *text, *words;
         int64_t line;
     } cases[] = {
-        {"x,y\n1,2\n3\n", "1 fields, but the header has 2", 3},
+        {"x,y\n1,2\n3\n", "1 field, but the header has 2", 3},
         {"x,y\n1,2\n3,4,5\n", "3 fields, but the header has 2", 3},
         {"x,y\n1,2\n3,4", "the file ends within this line", 3},
         {"x,y\n1,2\n3,abc\n", "field 2: \"abc\" is not a number", 3},

@@ -134,9 +134,10 @@ void check_traced(const at::Tensor &x, const at::Tensor &precision, bool noise, 
 {
     check_bounded_call(bounds, noise, static_cast<Stream>(stream), overrelax);
     TORCH_CHECK_VALUE(x.dim() == 2 || x.dim() == 3, "gibbs_sweep: x has ", x.dim(),
-                      " dimensions; 2 or 3 are needed");
+                      x.dim() == 1 ? " dimension" : " dimensions", "; 2 or 3 are needed");
     TORCH_CHECK_VALUE(precision.dim() == 2 || precision.dim() == x.dim(),
-                      "gibbs_sweep: precision has ", precision.dim(), " dimensions, x ", x.dim());
+                      "gibbs_sweep: precision has ", precision.dim(),
+                      precision.dim() == 1 ? " dimension" : " dimensions", ", x ", x.dim());
     TORCH_CHECK_TYPE(precision.scalar_type() == x.scalar_type(), "gibbs_sweep: precision is ",
                      precision.scalar_type(), ", but x is ", x.scalar_type());
 }
