@@ -159,8 +159,8 @@ static exit_code run(int argc, char **argv, const char **paths)
          "adds nested R-hat over K superchains of consecutive\nchains, equally many in each",
          &superchains, OPTION_COUNT, .least = 2, .most = INT32_MAX},
         {"--threads", "N",
-         "threads (default: as many as there are processors for\nthem); the figures are the same",
-         &threads, OPTION_COUNT, .least = 1, .most = MOST_THREADS},
+         "threads (default 0: as many as there are processors for\nthem); the figures are the same",
+         &threads, OPTION_COUNT, .least = 0, .most = MOST_THREADS},
         {"--json", NULL, "one JSON object on standard output", &json, OPTION_FLAG,
          .required = false},
     };

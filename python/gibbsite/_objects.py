@@ -105,9 +105,10 @@ class Context(Handle):
             raise ValueError(f"isa: {isa!r}; it must be one of {', '.join(ISAS)}")
         options = lib.gbs_context_options_default()
         options.isa = ISAS[isa]
-        if isinstance(threads, bool) or not isinstance(threads, int) or not 0 <= threads <= 1024:
+        if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or \
+                not 0 <= threads <= 1024:
             raise ValueError(f"threads: {threads!r}; it must be 0 (one a processor) to 1024")
-        options.threads = threads
+        options.threads = int(threads)
         if backend not in BACKENDS:
             raise ValueError(f"backend: {backend!r}; it must be cpu or cuda")
         options.backend, options.cuda_device = BACKENDS[backend], device

@@ -232,7 +232,8 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
                          or from generator_state
     first_chain,         shift the native stream: batches and resumes continue one run
     first_sweep
-    threads              1, or more, or 0 for one a processor; the draws are the same
+    threads              1 (the program's default is 0), or more, or 0: as many as there are processors
+                         for this process; the draws are the same
     backend, device      "cpu", or "cuda": the chains live and run on GPU number `device`, with the
                          same draws (torch-cuda: torch's own bits); RuntimeError where there is none
     fix                  [D] values of sites to hold, NaN for a free one: the law of the others

@@ -37,7 +37,8 @@ test_refused() {
     code 2 gibbsite bench --chains 0
     says err "--chains: '0' is not a list"
     code 2 gibbsite bench --seconds 0
-    code 2 gibbsite bench --threads 0
+    code 2 gibbsite bench --threads -1
+    says err "--threads: -1 is out of range, 0 to 1024 is allowed"
     code 2 gibbsite bench --dtype f16
     code 2 gibbsite bench extra
 }

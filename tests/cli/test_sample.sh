@@ -108,7 +108,7 @@ test_same_draws_on_any_number_of_threads() {
     for options in "--dtype f64" "--dtype f32 --order symmetric" "--method exact" "--stream torch-cpu"; do
         # shellcheck disable=SC2086
         code 0 gibbsite sample -Q q.mtx --seed 9 --chains 150 --draws 20 $options -o one.npy --threads 1
-        for threads in 2 3 7; do
+        for threads in 0 2 3 7; do
             # shellcheck disable=SC2086
             code 0 gibbsite sample -Q q.mtx --seed 9 --chains 150 --draws 20 $options -o many.npy --threads $threads
             same many.npy one.npy
@@ -118,6 +118,11 @@ test_same_draws_on_any_number_of_threads() {
         same many.npy one.npy
         echo "  $options: 1, 2, 3, 7 and the default number of threads"
     done
+    # 0 is the default: one for each processor
+    code 0 gibbsite sample -Q q.mtx --seed 9 --chains 150 --draws 20 --json
+    default=$(json out threads)
+    code 0 gibbsite sample -Q q.mtx --seed 9 --chains 150 --draws 20 --json --threads 0
+    [ "$(json out threads)" = "$default" ] || fail "--threads 0: $(json out threads), not $default"
 }
 
 # Stationary AR(1), n = 8, phi = 0.6: all variances 1 / (1 - 0.36), trace 12.5.

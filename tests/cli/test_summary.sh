@@ -90,7 +90,9 @@ test_threads() {
     mv out one
     code 0 gibbsite summary x.npy --threads 3
     cmp one out || fail "three threads print something else than one"
-    code 2 gibbsite summary x.npy --threads 0
+    code 0 gibbsite summary x.npy --threads 0
+    cmp one out || fail "a thread a processor prints something else than one"
+    code 2 gibbsite summary x.npy --threads -1
     says err "--threads"
 }
 

@@ -88,7 +88,7 @@ test_choices() {
     wrong "--method: 'hmc' is not one of gibbs, exact" sample -Q q.mtx --method hmc
     wrong "--order: 'random' is not one of forward, backward, symmetric" \
         sample -Q q.mtx --order random
-    wrong "--threads: 0 is out of range, 1 to 1024 is allowed" sample -Q q.mtx --threads 0
+    wrong "--threads: -1 is out of range, 0 to 1024 is allowed" sample -Q q.mtx --threads -1
     wrong "--threads: 1025 is out of range" sample -Q q.mtx --threads 1025
     wrong "--isa: 'sse' is not one of auto, scalar, avx2, avx512, neon" sample -Q q.mtx --isa sse
     wrong "--format: 'tsv' is not one of npy, nc, csv" sample -Q q.mtx -o a --format tsv
