@@ -22,9 +22,9 @@
 
 /* The groups of draws: those kept, or the warm-up's.  -1: no such group. */
 typedef struct draws_groups {
-    int posterior, x;
-    int stats, lp;
-    int64_t draws;
+    int posterior, x, posterior_draw; /* the coordinate draw, with the draws' numbers */
+    int stats, lp, stats_draw;
+    int64_t draws, first; /* how many, and the first one's number */
 } draws_groups;
 
 typedef struct netcdf_writer {
@@ -96,23 +96,43 @@ static int put_attributes(int group, const gbs_attribute *attributes, int64_t co
     return code;
 }
 
-/* A dimension and its coordinate variable first, first + 1, ..., in blocks so that no memory
- * is needed. */
+/* Elements from, ..., from + length - 1 of a coordinate variable: first + from, ..., in blocks so
+ * that no memory is needed. */
+static int put_numbers(int group, int variable, int64_t from, int64_t length, int64_t first)
+{
+    long long block[1024];
+    int code = NC_NOERR;
+    for (int64_t done = 0, n; !code && done < length; done += n) {
+        n = length - done < 1024 ? length - done : 1024;
+        for (int64_t i = 0; i < n; i++)
+            block[i] = first + from + done + i;
+        const size_t start = (size_t)(from + done), count = (size_t)n;
+        code = nc_put_vara_longlong(group, variable, &start, &count, block);
+    }
+    return code;
+}
+
+/* A dimension and its coordinate variable first, first + 1, ... */
 static int put_coordinate(int group, const char *name, int64_t length, int64_t first, int *dim)
 {
     int variable;
     int code = nc_def_dim(group, name, (size_t)length, dim);
     if (!code)
         code = nc_def_var(group, name, NC_INT64, 1, dim, &variable);
-    long long block[1024];
-    for (int64_t done = 0, n; !code && done < length; done += n) {
-        n = length - done < 1024 ? length - done : 1024;
-        for (int64_t i = 0; i < n; i++)
-            block[i] = first + done + i;
-        const size_t start = (size_t)done, count = (size_t)n;
-        code = nc_put_vara_longlong(group, variable, &start, &count, block);
-    }
-    return code;
+    return code ? code : put_numbers(group, variable, 0, length, first);
+}
+
+/* The dimension of the draws.  Its numbers come with them: a file of 10^9 draws would else begin
+ * with 8 GB of these. */
+static int define_draw(int group, int64_t draws, int *variable)
+{
+    int dim;
+    int code = nc_def_dim(group, "draw", (size_t)draws, &dim);
+    if (!code)
+        code = nc_def_var(group, "draw", NC_INT64, 1, &dim, variable);
+    if (!code)
+        code = nc_def_var_chunking(group, *variable, NC_CONTIGUOUS, NULL);
+    return code ? code : nc_def_var_fill(group, *variable, NC_NOFILL, NULL);
 }
 
 /* The dimension of the sites, by their names where they have some. */
@@ -197,20 +217,19 @@ static int define_group(netcdf_writer *w, const gbs_results_spec *spec, const ch
     return code;
 }
 
-/* The groups of draws first, first + 1, ... */
 static int define_groups(netcdf_writer *w, const gbs_results_spec *spec, draws_groups *g,
-                         const char *posterior, const char *stats, int64_t first)
+                         const char *posterior, const char *stats)
 {
     int dim;
     int code = define_group(w, spec, posterior, &g->posterior);
     if (!code)
-        code = put_coordinate(g->posterior, "draw", g->draws, first, &dim);
+        code = define_draw(g->posterior, g->draws, &g->posterior_draw);
     if (!code)
         code = put_sites(g->posterior, spec, &dim);
     if (!code)
         code = define_group(w, spec, stats, &g->stats);
     if (!code)
-        code = put_coordinate(g->stats, "draw", g->draws, first, &dim);
+        code = define_draw(g->stats, g->draws, &g->stats_draw);
     return code;
 }
 
@@ -272,6 +291,10 @@ static gbs_io_status write_draws(gbs_results_writer *writer, int warmup, int64_t
                                        : nc_put_vara_double(g->posterior, g->x, start, count, x);
     if (!code)
         code = nc_put_vara_double(g->stats, g->lp, start, count, lp);
+    if (!code)
+        code = put_numbers(g->posterior, g->posterior_draw, first, n, g->first);
+    if (!code)
+        code = put_numbers(g->stats, g->stats_draw, first, n, g->first);
     return code ? fail_write(writer, code, error) : GBS_IO_OK;
 }
 
@@ -377,9 +400,9 @@ static int create_file(netcdf_writer *w, const gbs_results_spec *spec)
     if (!code && spec->moments_only)
         code = define_moments(w, spec);
     else if (!code)
-        code = define_groups(w, spec, &w->of[0], "posterior", "sample_stats", spec->first_draw);
+        code = define_groups(w, spec, &w->of[0], "posterior", "sample_stats");
     if (!code && spec->warmup_draws && !spec->moments_only)
-        code = define_groups(w, spec, &w->of[1], "warmup_posterior", "warmup_sample_stats", 0);
+        code = define_groups(w, spec, &w->of[1], "warmup_posterior", "warmup_sample_stats");
     if (!code)
         code = put_constant_data(w, spec);
     return code ? code : nc_sync(w->file);
@@ -396,11 +419,12 @@ gbs_io_status gbs_netcdf_results_create(gbs_results_writer *common, const gbs_re
     netcdf_writer *writer = malloc(sizeof *writer);
     if (!writer)
         return gbs_io_fail_memory(error, common->output.path, 1, (int64_t)sizeof *writer);
-    *writer = (netcdf_writer){.common = *common,
-                              .of = {{.posterior = -1, .stats = -1, .draws = common->draws},
-                                     {.posterior = -1, .stats = -1, .draws = common->warmup_draws}},
-                              .moments = -1,
-                              .constants = -1};
+    *writer = (netcdf_writer){
+        .common = *common,
+        .of = {{.posterior = -1, .stats = -1, .draws = common->draws, .first = spec->first_draw},
+               {.posterior = -1, .stats = -1, .draws = common->warmup_draws}},
+        .moments = -1,
+        .constants = -1};
     writer->common.ops = &ops;
     int code = create_file(writer, spec);
     if (code) {

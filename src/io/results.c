@@ -102,10 +102,12 @@ double gbs_results_bytes(const gbs_results_spec *spec)
     const double lp = spec->format == GBS_RESULTS_CSV   ? 20
                       : spec->format == GBS_RESULTS_NPY ? 0
                                                         : 8;
+    const double numbered = spec->format == GBS_RESULTS_NETCDF ? 2 * 8 : 0; /* in both groups */
     const double chains = (double)spec->chains, dim = (double)spec->dim;
     if (spec->moments_only)
         return chains * dim * 2 * 8;
-    return chains * ((double)spec->warmup_draws + (double)spec->draws) * (dim * number + lp);
+    return ((double)spec->warmup_draws + (double)spec->draws) *
+           (chains * (dim * number + lp) + numbered);
 }
 
 int64_t gbs_results_free_bytes(const gbs_results_writer *writer)

@@ -242,12 +242,51 @@ static void test_no_moments(void **state)
     print_message("checked: files of draws, missing files and empty groups are told apart\n");
 }
 
+/* Bytes of the directory's only file. */
+static int64_t bytes_of_file(void)
+{
+    DIR *directory = opendir(scratch_directory);
+    struct stat about = {0};
+    assert_non_null(directory);
+    for (struct dirent *entry; (entry = readdir(directory));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            assert_int_equal(stat(scratch_path(entry->d_name), &about), 0);
+    closedir(directory);
+    return (int64_t)about.st_size;
+}
+
+/* The draws' numbers, 8 bytes each in two groups, come with the draws: before them the file is the
+ * size that it is for ten, and what is announced counts both. */
+static void test_numbers_come_with_draws(void **state)
+{
+    (void)state;
+    gbs_results_spec spec = small(GBS_RESULTS_NETCDF, GBS_F64);
+    const char *path = scratch_path("long.nc");
+    int64_t bytes[2];
+    scratch_entries(1);
+    for (int many = 0; many < 2; many++) {
+        gbs_results_writer *writer;
+        gbs_io_error error;
+        spec.draws = many ? 100000000 : DRAWS;
+        assert_accepted("create", gbs_results_create(path, &spec, &writer, &error), &error);
+        bytes[many] = bytes_of_file();
+        write_block(writer, spec.type, 0, 0, DRAWS);
+        gbs_results_abandon(writer);
+        assert_count("files", scratch_entries(0), 0);
+    }
+    print_message("before the first of 10 draws %" PRId64 " bytes, of 100,000,000 %" PRId64 "\n",
+                  bytes[0], bytes[1]);
+    assert_true(bytes[0] > 0);
+    assert_count("bytes before the first draw", bytes[1], bytes[0]);
+    assert_true(gbs_results_bytes(&spec) == 1e8 * (CHAINS * (DIM * 8 + 8) + 2 * 8));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_warmup),      cmocka_unit_test(test_order_of_blocks),
         cmocka_unit_test(test_fewer_draws), cmocka_unit_test(test_moments),
-        cmocka_unit_test(test_no_moments),
+        cmocka_unit_test(test_no_moments),  cmocka_unit_test(test_numbers_come_with_draws),
     };
     return cmocka_run_group_tests(tests, scratch_open, scratch_close);
 }
