@@ -70,7 +70,8 @@ static exit_code triangle_finish(triangle *t, exit_code code, const char *path, 
 static void say_singular(double kappa)
 {
     if (kappa == 0)
-        say("with K = 0 the matrix is singular (constants have no precision): 'sample' refuses it");
+        say("with --kappa 0 the matrix is singular (constants have no precision): 'sample' refuses "
+            "it");
 }
 
 /* ------------------------------------------------------------------ ar1 */

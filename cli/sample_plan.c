@@ -196,8 +196,9 @@ static exit_code parse_stream(const cli_command *command, sample_plan *plan)
         if (plan->threads < LEAST_THREADS)
             return usage_error(command,
                                "--stream: '%s' has %" PRId32
-                               " threads a multiprocessor, at least %d are needed",
-                               plan->stream, plan->threads, LEAST_THREADS);
+                               " %s a multiprocessor, at least %d are needed",
+                               plan->stream, plan->threads,
+                               gbs_plural(plan->threads, "thread", "threads"), LEAST_THREADS);
     } else
         return usage_error(command,
                            "--stream: '%s' is not one of native, given:FILE, torch-cpu, "
@@ -238,11 +239,14 @@ static exit_code settle_format(const cli_command *command, sample_plan *plan, in
 
 static exit_code check_counts(const cli_command *command, const sample_plan *plan)
 {
-    if (plan->draws > (MOST_SWEEPS - plan->warmup) / plan->thin - plan->first_draw)
+    const bool twice = plan->order == GBS_ORDER_SYMMETRIC; /* two of the stream's sweeps */
+    const int64_t most = twice ? MOST_SWEEPS / 2 : MOST_SWEEPS;
+    if (plan->draws > (most - plan->warmup) / plan->thin - plan->first_draw)
         return usage_error(command,
                            "--warmup %" PRId64 " and --draws %" PRId64 " with --thin %" PRId64
-                           " are more than 2^48 sweeps",
-                           plan->warmup, plan->first_draw + plan->draws, plan->thin);
+                           " are more than 2^%d sweeps%s",
+                           plan->warmup, plan->first_draw + plan->draws, plan->thin,
+                           twice ? 47 : 48, twice ? " of --order symmetric" : "");
     return EXIT_FINE;
 }
 

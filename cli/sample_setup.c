@@ -294,10 +294,11 @@ static exit_code make_sampler(sample_run *run)
     if (status == GBS_ERROR_MEMORY) /* the library counts chains in whole batches */
         return complain(EXIT_FILE, "--chains %" PRId64 ": %s", plan->chains,
                         gbs_context_message(run->ctx));
-    if (status == GBS_ERROR_ARGUMENT && plan->start == GBS_START_GIVEN &&
+    if (status == GBS_ERROR_ARGUMENT && plan->start != GBS_START_OVERDISPERSED &&
         (!strncmp(gbs_context_message(run->ctx), "start:", 6) ||
          !strncmp(gbs_context_message(run->ctx), "initial:", 8)))
-        return complain(EXIT_BAD_INPUT, "%s: %s", plan->init, gbs_context_message(run->ctx));
+        return complain(EXIT_BAD_INPUT, "%s%s: %s", plan->start == GBS_START_GIVEN ? "" : "--init ",
+                        plan->init, gbs_context_message(run->ctx));
     if (status == GBS_ERROR_NOT_FINITE)
         return complain_range(run);
     if (status != GBS_OK)
@@ -310,6 +311,16 @@ static exit_code make_sampler(sample_run *run)
             return complain_status(run->ctx, made);
     }
     return checkpoint_restore(run);
+}
+
+/* Why there is no context, by the option where an argument is one. */
+static exit_code complain_context(gbs_status status, const char *why)
+{
+    static const char device[] = "cuda_device:";
+    const exit_code code = status == GBS_ERROR_MEMORY ? EXIT_FILE : EXIT_USAGE;
+    if (!strncmp(why, device, sizeof device - 1))
+        return complain(code, "--device:%s", why + sizeof device - 1);
+    return complain(code, "%s%s", strncmp(why, "backend cuda:", 13) ? "" : "--", why);
 }
 
 exit_code run_open(sample_run *run, const sample_plan *plan)
@@ -326,7 +337,7 @@ exit_code run_open(sample_run *run, const sample_plan *plan)
     options.message_bytes = sizeof why;
     const gbs_status status = gbs_context_create(&options, &run->ctx);
     if (status != GBS_OK)
-        return complain(status == GBS_ERROR_MEMORY ? EXIT_FILE : EXIT_USAGE, "%s", why);
+        return complain_context(status, why);
     exit_code code = load_model(run->ctx, &plan->files, &run->model, &run->facts);
     if (code != EXIT_FINE)
         return code;

@@ -4,6 +4,7 @@
 #include "core/cpu.h"
 #include "core/pool.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -31,10 +32,17 @@ const char *gbs_backend_name(gbs_backend backend)
     return backend == GBS_BACKEND_CPU ? "cpu" : backend == GBS_BACKEND_CUDA ? "cuda" : "unknown";
 }
 
-static gbs_status refuse(gbs_device_message message, gbs_status status, const char *text)
+static gbs_status refuse(gbs_device_message message, gbs_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static gbs_status refuse(gbs_device_message message, gbs_status status, const char *format, ...)
 {
-    if (message.bytes > 0)
-        snprintf(message.text, message.bytes, "%s", text);
+    if (message.bytes > 0) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(message.text, message.bytes, format, arguments);
+        va_end(arguments);
+    }
     return status;
 }
 
@@ -51,18 +59,20 @@ static gbs_status check(gbs_context_options *chosen, gbs_device_message message)
             message, GBS_ERROR_ARGUMENT,
             "allocator, cuda_memory: allocate and release must both be given, or neither");
     if (chosen->threads < 0 || chosen->threads > GBS_THREADS_MAX)
-        return refuse(message, GBS_ERROR_ARGUMENT, "threads: not in 0 .. 1024");
+        return refuse(message, GBS_ERROR_ARGUMENT, "threads: %d is not in 0 .. %d",
+                      (int)chosen->threads, GBS_THREADS_MAX);
     if (chosen->isa < GBS_ISA_AUTO || chosen->isa > GBS_ISA_NEON)
-        return refuse(message, GBS_ERROR_ARGUMENT, "isa: not known");
+        return refuse(message, GBS_ERROR_ARGUMENT, "isa: %d is not known", (int)chosen->isa);
     if (chosen->backend != GBS_BACKEND_CPU && chosen->backend != GBS_BACKEND_CUDA)
-        return refuse(message, GBS_ERROR_ARGUMENT, "backend: not known");
+        return refuse(message, GBS_ERROR_ARGUMENT, "backend: %d is not known",
+                      (int)chosen->backend);
     if (chosen->threads == 0)
         chosen->threads = gbs_cpu_processors();
     if (chosen->isa == GBS_ISA_AUTO)
         chosen->isa = gbs_cpu_widest();
     else if (!gbs_isa_available(chosen->isa))
-        return refuse(message, GBS_ERROR_UNAVAILABLE,
-                      "isa: this machine or build does not have the instruction set asked for");
+        return refuse(message, GBS_ERROR_UNAVAILABLE, "isa: this machine or build does not have %s",
+                      gbs_isa_name(chosen->isa));
     if (chosen->allocator.allocate == NULL) {
         chosen->allocator.allocate = default_allocate;
         chosen->allocator.release = default_release;

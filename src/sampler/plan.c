@@ -210,6 +210,15 @@ static double rounded(gbs_type type, double value)
     return type == GBS_F32 ? (double)(float)value : value;
 }
 
+/* Coefficient j of row i, before it is rounded. */
+static double exact_coefficient(const gbs_rows *rows, int64_t i, int64_t j)
+{
+    const double *const matrix = rows->matrix;
+    if (rows->solving)
+        return matrix[j * rows->row_stride + i];
+    return rows->omega * (-matrix[i * rows->row_stride + j] / matrix[i * rows->row_stride + i]);
+}
+
 /* A solve divides by L_ii: what it makes of a normal must fit too. */
 static gbs_status check_coefficients(const gbs_sampler *sampler, const gbs_rows *rows, int64_t i,
                                      const void *coefficients)
@@ -219,9 +228,10 @@ static gbs_status check_coefficients(const gbs_sampler *sampler, const gbs_rows 
                                                   : ((const double *)coefficients)[j];
         if (!isfinite(a))
             return gbs_plan_refuse(sampler, rows->solving ? "Cholesky factor" : "coefficient", i, j,
-                                   a);
+                                   exact_coefficient(rows, i, j));
         if (rows->solving && i == j && !isfinite(rounded(sampler->type, 9.0 / a)))
-            return gbs_plan_refuse(sampler, "conditional standard deviation", i, i, 1.0 / a);
+            return gbs_plan_refuse(sampler, "conditional standard deviation", i, i,
+                                   1.0 / exact_coefficient(rows, i, i));
     }
     return GBS_OK;
 }

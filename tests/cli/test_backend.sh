@@ -88,10 +88,10 @@ test_refused() {
     GIBBSITE_CUDA_LIBRARY=$PWD/none.so
     export GIBBSITE_CUDA_LIBRARY
     code 2 gibbsite sample -Q q.mtx --backend cuda -o x.npy
-    says err "gibbsite: backend cuda: no CUDA library: $PWD/none.so"
+    says err "gibbsite: --backend cuda: no CUDA library: $PWD/none.so"
     absent x.npy
     code 2 cuda sample -Q q.mtx --backend cuda --device 7
-    says err "cuda_device: the fake has two"
+    says err "gibbsite: --device: the fake has two"
     code 2 gibbsite sample -Q q.mtx --device 1
     says err "--device is a GPU of --backend cuda"
     code 2 gibbsite sample -Q q.mtx --backend gpu

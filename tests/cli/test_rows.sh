@@ -79,6 +79,10 @@ test_start() {
         code 2 gibbsite sample -Q q.mtx --rows a.mtx --row-upper 1 --stream $stream
         says err "--stream $stream holds normals, and --rows asks for draws between bounds"
     done
+    for start in zero mean; do
+        code 3 gibbsite sample -Q q.mtx --rows a.mtx --row-lower 9 --init $start
+        says err "gibbsite: --init $start: start: chain 0 gives row 0 of the constraints 0, not between 9 and inf"
+    done
     for option in --overrelax --omega; do
         code 2 gibbsite sample -Q q.mtx --rows a.mtx --row-upper 1 $option 0.5
         says err "$option over-relaxes, which sweeps under the constraints of --rows do not"

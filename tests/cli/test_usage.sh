@@ -72,6 +72,9 @@ test_out_of_range() {
     wrong "--omega: 'nan' is not a number" sample -Q q.mtx --omega nan
     wrong "--omega: '0x1' is not a number" sample -Q q.mtx --omega 0x1
     wrong "more than 2^48 sweeps" sample -Q q.mtx --draws 281474976710656 --thin 2
+    wrong "more than 2^47 sweeps of --order symmetric" sample -Q q.mtx --draws 140737488355328 --order symmetric
+    wrong "'torch-cuda:1:1' has 1 thread a multiprocessor, at least 256 are needed" \
+        sample -Q q.mtx --stream torch-cuda:1:1
     wrong "--phi: 1 is out of range" make ar1 -n 3 --phi 1 -o q.mtx
     wrong "--rho: -1.5 is out of range" make car --graph g --rho -1.5 -o q.mtx
     wrong "--kappa: -1 is out of range" make lattice --rows 2 --cols 2 --kappa -1 -o q.mtx

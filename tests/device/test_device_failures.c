@@ -60,7 +60,7 @@ static void test_no_library(void **state)
     refuse_options(options, GBS_ERROR_UNAVAILABLE, "cuda_device");
     options.cuda_device = 0;
     options.backend = (gbs_backend)2;
-    refuse_options(options, GBS_ERROR_ARGUMENT, "backend: not known");
+    refuse_options(options, GBS_ERROR_ARGUMENT, "backend: 2 is not known");
     options = fake_options();
     options.cuda_memory.allocate = counting_allocate;
     refuse_options(options, GBS_ERROR_ARGUMENT, "cuda_memory");

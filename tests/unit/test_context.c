@@ -36,7 +36,10 @@ static void test_instruction_sets(void **state)
         gbs_context_options options = gbs_context_options_default();
         gbs_context *ctx = (gbs_context *)&options;
         assert_string_equal(gbs_isa_name(isa), names[isa]);
+        char why[256] = "";
         options.isa = isa;
+        options.message = why;
+        options.message_bytes = sizeof why;
         const gbs_status status = gbs_context_create(&options, &ctx);
         if (gbs_isa_available(isa)) {
             assert_int_equal(status, GBS_OK);
@@ -46,6 +49,7 @@ static void test_instruction_sets(void **state)
         } else {
             assert_int_equal(status, GBS_ERROR_UNAVAILABLE);
             assert_null(ctx);
+            assert_non_null(strstr(why, names[isa]));
         }
         printf("checked: %s is %s\n", gbs_isa_name(isa),
                gbs_isa_available(isa) ? "available" : "refused");
@@ -72,11 +76,16 @@ static void release_none(void *memory, void *user)
     (void)user;
 }
 
-static void refuse_context(const gbs_context_options *options, gbs_status status)
+static void refuse_context(const gbs_context_options *options, gbs_status status, const char *says)
 {
-    gbs_context *ctx = (gbs_context *)options;
-    assert_int_equal(gbs_context_create(options, &ctx), status);
+    gbs_context_options telling = *options;
+    gbs_context *ctx = (gbs_context *)&telling;
+    char message[256] = "";
+    telling.message = message;
+    telling.message_bytes = sizeof message;
+    assert_int_equal(gbs_context_create(&telling, &ctx), status);
     assert_null(ctx);
+    assert_string_equal(message, says);
 }
 
 static void test_refused(void **state)
@@ -85,20 +94,30 @@ static void test_refused(void **state)
     gbs_context_options options = gbs_context_options_default();
     assert_int_equal(gbs_context_create(&options, NULL), GBS_ERROR_ARGUMENT);
     options.isa = (gbs_isa)(GBS_ISA_NEON + 1);
-    refuse_context(&options, GBS_ERROR_ARGUMENT);
-    options.isa = (gbs_isa)-1;
-    refuse_context(&options, GBS_ERROR_ARGUMENT);
+    refuse_context(&options, GBS_ERROR_ARGUMENT, "isa: 5 is not known");
+    options = gbs_context_options_default();
+    options.threads = -1;
+    refuse_context(&options, GBS_ERROR_ARGUMENT, "threads: -1 is not in 0 .. 1024");
+    options.threads = 1025;
+    refuse_context(&options, GBS_ERROR_ARGUMENT, "threads: 1025 is not in 0 .. 1024");
+    options = gbs_context_options_default();
+    options.backend = (gbs_backend)2;
+    refuse_context(&options, GBS_ERROR_ARGUMENT, "backend: 2 is not known");
+    static const char pair[] =
+        "allocator, cuda_memory: allocate and release must both be given, or neither";
     options = gbs_context_options_default();
     options.allocator.allocate = allocate_none; /* one hook without the other */
-    refuse_context(&options, GBS_ERROR_ARGUMENT);
+    refuse_context(&options, GBS_ERROR_ARGUMENT, pair);
     options.allocator.release = release_none;
-    refuse_context(&options, GBS_ERROR_MEMORY);
+    refuse_context(&options, GBS_ERROR_MEMORY, "context: no memory");
     options.allocator.allocate = NULL;
-    refuse_context(&options, GBS_ERROR_ARGUMENT);
+    refuse_context(&options, GBS_ERROR_ARGUMENT, pair);
     gbs_context_destroy(NULL);
     assert_string_equal(gbs_context_message(NULL), "");
     assert_int_equal(gbs_context_isa(NULL), GBS_ISA_AUTO);
-    printf("checked: no out, unknown instruction sets, half a pair of hooks, no memory; NULL\n");
+    printf(
+        "checked: no out, unknown instruction sets and backends, threads out of range, half a pair "
+        "of hooks, no memory; NULL\n");
 }
 
 static void test_message(void **state)

@@ -271,11 +271,11 @@ static void test_coefficients(void **state)
     check_coefficients(f, unit, GBS_LOCATION_INFORMATION, far, GBS_METHOD_GIBBS,
                        "site 1: its constant");
     check_coefficients(f, steep, GBS_LOCATION_ZERO, NULL, GBS_METHOD_GIBBS,
-                       "site 0: its coefficient with site 1");
+                       "site 0: its coefficient with site 1, -3e+39, does not fit in float");
     check_coefficients(f, narrow, GBS_LOCATION_ZERO, NULL, GBS_METHOD_EXACT,
-                       "site 1: its Cholesky factor");
+                       "site 1: its Cholesky factor, 1e+40, does not fit in float");
     check_coefficients(f, wide, GBS_LOCATION_ZERO, NULL, GBS_METHOD_EXACT,
-                       "site 0: its conditional standard deviation");
+                       "site 0: its conditional standard deviation, 1e+40, does not fit in float");
     /* coefficients that fit, about a mean that does not */
     check_coefficients(f, tight, GBS_LOCATION_INFORMATION, push, GBS_METHOD_GIBBS,
                        "mean: site 0: 1.0000000005263557e+40 does not fit in float");
