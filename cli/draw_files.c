@@ -137,6 +137,19 @@ static origin read_origin(gbs_results_reader *reader)
     return o;
 }
 
+static void say_other_run(const char *path, const origin *its, const char *first,
+                          const origin *there)
+{
+    const char *const chains = gbs_plural(strtoll(its->chains, NULL, 10), "chain", "chains");
+    if (strcmp(its->seed, there->seed) == 0 && strcmp(its->chains, there->chains) == 0)
+        say("warning: %s: is of another run than %s (seed %s, %s %s as there, but not all options)",
+            path, first, its->seed, its->chains, chains);
+    else
+        say("warning: %s: is of another run than %s (seed %s, %s %s; there seed %s, %s %s)", path,
+            first, its->seed, its->chains, chains, there->seed, there->chains,
+            gbs_plural(strtoll(there->chains, NULL, 10), "chain", "chains"));
+}
+
 /* A pattern as st_*.csv also takes what an earlier run with more chains has left.  Of another model
  * its draws have no place here; of the same one they are welcome if they are meant. */
 static exit_code check_origin(const draw_files *files, int64_t f, int64_t begins)
@@ -149,8 +162,7 @@ static exit_code check_origin(const draw_files *files, int64_t f, int64_t begins
                         "run?",
                         path, first, its.model, there.model);
     if (*its.run && *there.run && strcmp(its.run, there.run))
-        say("warning: %s: is of another run than %s (seed %s, %s chains; there seed %s, %s chains)",
-            path, first, its.seed, its.chains, there.seed, there.chains);
+        say_other_run(path, &its, first, &there);
     else if (!*its.run != !*there.run && gbs_results_reader_format(files->reader[f]) ==
                                              gbs_results_reader_format(files->reader[begins]))
         say("warning: %s: does not say of which run it is, as %s does", *its.run ? first : path,

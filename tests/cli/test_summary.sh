@@ -299,6 +299,12 @@ test_several_files() {
     says out '"chains_identical"'
     says out '"files": ['
     code 0 gibbsite sample -Q q.mtx --seed 1 --draws 50 -o draws.npy
+    code 0 gibbsite sample -Q q.mtx --seed 2 --draws 50 --chains 1 -o one.nc
+    code 0 gibbsite sample -Q q.mtx --seed 2 --draws 50 --chains 1 --warmup 5 -o same.nc
+    code 0 gibbsite summary one.nc draws.nc
+    says err "draws.nc: is of another run than one.nc (seed 1, 4 chains; there seed 2, 1 chain)"
+    code 0 gibbsite summary one.nc same.nc
+    says err "same.nc: is of another run than one.nc (seed 2, 1 chain as there, but not all options)"
     code 0 gibbsite summary draws.nc draws.npy --json
     [ "$(json out chains)" = 8 ] || fail "chains: expected 8, got $(json out chains)"
     code 4 gibbsite summary draws.nc missing.nc
