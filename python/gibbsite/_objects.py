@@ -16,6 +16,16 @@ LOCATION_NAMES = ["zero", "mean", "information", "offset"]
 _EXCEPTIONS = {3: MemoryError, 9: RuntimeError}
 
 
+# What messages of the library begin with, where Python's argument has another name.
+_ARGUMENTS = {"initial": "init", "start": "init", "fixed": "fix", "information": "info",
+              "torch_state": "generator_state", "cuda_device": "device"}
+
+
+def _reworded(message):
+    name, colon, rest = message.partition(":")
+    return _ARGUMENTS.get(name, name) + colon + rest
+
+
 def address(array):
     return array.ctypes.data_as(c.c_void_p)
 
@@ -46,7 +56,10 @@ def plain(name, values, dims):
 
 def _bounds(name, values, count):
     """[count] doubles, of one number or of a vector."""
-    bounds = np.asarray(values, dtype=np.float64)
+    bounds = np.asarray(values)
+    if bounds.dtype.kind not in "fiu":
+        raise TypeError(f"{name}: real numbers are needed, not {bounds.dtype}")
+    bounds = bounds.astype(np.float64)
     if bounds.shape not in ((), (count,)):
         raise ValueError(f"{name}: shape {bounds.shape}, but one number or ({count},) is needed")
     return np.ascontiguousarray(np.broadcast_to(bounds, (count,)))
@@ -101,7 +114,7 @@ class Handle:
 class Context(Handle):
     def __init__(self, isa="auto", threads=1, backend="cpu", device=0):
         super().__init__(lib.gbs_context_destroy)
-        if isa not in ISAS:
+        if not isinstance(isa, str) or isa not in ISAS:
             raise ValueError(f"isa: {isa!r}; it must be one of {', '.join(ISAS)}")
         options = lib.gbs_context_options_default()
         options.isa = ISAS[isa]
@@ -109,7 +122,7 @@ class Context(Handle):
                 not 0 <= threads <= 1024:
             raise ValueError(f"threads: {threads!r}; it must be 0 (one a processor) to 1024")
         options.threads = int(threads)
-        if backend not in BACKENDS:
+        if not isinstance(backend, str) or backend not in BACKENDS:
             raise ValueError(f"backend: {backend!r}; it must be cpu or cuda")
         options.backend, options.cuda_device = BACKENDS[backend], device
         why = c.create_string_buffer(512)
@@ -117,12 +130,12 @@ class Context(Handle):
         status = lib.gbs_context_create(c.byref(options), c.byref(self.handle))
         if status != 0:
             kind = ValueError if backend == "cpu" else _EXCEPTIONS.get(status, ValueError)
-            raise kind(why.value.decode())
+            raise kind(_reworded(why.value.decode()))
 
     def must(self, status):
         if status != 0:
             message = lib.gbs_context_message(self.handle).decode()
-            raise _EXCEPTIONS.get(status, ValueError)(message)
+            raise _EXCEPTIONS.get(status, ValueError)(_reworded(message))
 
     @property
     def isa(self):
@@ -137,8 +150,8 @@ class Model(Handle):
         super().__init__(lib.gbs_model_release)
         matrix = plain("covariance" if covariance else "precision", precision, 2)
         if matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
-            raise ValueError(f"precision: a square matrix is needed, but its shape is "
-                             f"{matrix.shape}")
+            raise ValueError(f"{'covariance' if covariance else 'precision'}: a square matrix is "
+                             f"needed, but its shape is {matrix.shape}")
         spec = lib.gbs_model_spec_default()
         spec.dim, spec.matrix_kind = len(matrix), int(bool(covariance))
         spec.matrix, spec.matrix_type = address(matrix), type_of(matrix)

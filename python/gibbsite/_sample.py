@@ -32,15 +32,25 @@ class Draws(np.ndarray):
 
 
 def _choice(name, value, choices):
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name}: {value!r}; it must be one of {', '.join(map(str, choices))}")
     return choices[value]
 
 
-def _count(name, value, least):
+def _count(name, value, least, most=2**63 - 1):
+    """A whole number that the library's field can hold: ctypes would cut a larger one."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name}: {value!r}; a whole number of at least {least} is needed")
+    if value > most:
+        raise ValueError(f"{name}: {value!r}; it must be at most {most}")
     return int(value)
+
+
+def _real(name, value):
+    try:
+        return float(value if not isinstance(value, str) else None)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: {value!r}; a real number is needed") from None
 
 
 def _seed(value):
@@ -80,6 +90,18 @@ def _check_float(model, force):
         warnings.warn(f"dtype: float32 moves the covariance by about {error:.2g}", stacklevel=3)
 
 
+def _check_range(name, values):
+    """No number that float32 makes infinite: the first that is one is named, by its place."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiu":
+        return
+    with np.errstate(over="ignore"):
+        beyond = np.isfinite(array) & ~np.isfinite(array.astype(np.float32))
+    if beyond.any():
+        place = tuple(map(int, np.argwhere(beyond)[0]))
+        raise ValueError(f"{name}{list(place)} is {array[place]!s}, beyond the range of dtype float32")
+
+
 def _sites(count, first):
     return f"site {first}" if count == 1 else f"{count} sites, the first of them {first},"
 
@@ -106,7 +128,10 @@ def _set_start(spec, init, dim, dtype):
     if isinstance(init, str):
         spec.start = _choice("init", init, _STARTS)
         return None
-    start = np.ascontiguousarray(np.asarray(init), dtype=dtype)
+    start = np.asarray(init)
+    if start.dtype.kind not in "fiu":
+        raise TypeError(f"init: an array of real numbers is needed, not {start.dtype}")
+    start = np.ascontiguousarray(start, dtype=dtype)
     if start.shape not in ((dim,), (1, dim), (spec.chains, dim)):
         raise ValueError(f"init: shape {start.shape}, but ({spec.chains}, {dim}) or ({dim},) is "
                          "needed")
@@ -151,10 +176,13 @@ def _set_stream(spec, dim, stream, noise, words, generator_state, card):
         kept.append(np.ascontiguousarray(np.asarray(generator_state), dtype=np.uint8))
         spec.stream.torch_state, spec.stream.torch_state_bytes = address(kept[-1]), kept[-1].size
     if stream == "torch-cuda":
-        if card is None:
-            raise ValueError("card: stream='torch-cuda' needs (multiprocessors, threads of each), "
-                             "(132, 2048) for an H200")
-        spec.stream.cuda_multiprocessors, spec.stream.cuda_threads_per_multiprocessor = card
+        try:
+            multiprocessors, threads = card
+        except (TypeError, ValueError):
+            raise ValueError(f"card: {card!r}; stream='torch-cuda' needs (multiprocessors, threads of "
+                             "each), (132, 2048) for an H200") from None
+        spec.stream.cuda_multiprocessors = _count("card[0]", multiprocessors, 1, 2**31 - 1)
+        spec.stream.cuda_threads_per_multiprocessor = _count("card[1]", threads, 256, 2**31 - 1)
     return kept
 
 
@@ -271,6 +299,9 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
                                    "stream", "first_chain", "card"))
         typed, thin = _TYPES[its["dtype"]], None if method == "exact" else its["thin"]
         init = init if method == "exact" else None  # the checkpoint has it
+    if init is None and not resumed:
+        raise ValueError(f"init: None; it must be one of {', '.join(_STARTS)}, or an array")
+    omega, overrelax = _real("omega", omega), _real("overrelax", overrelax)
     plain = order == "forward" and omega == 1.0 and overrelax == 0.0 and stream == "native"
     bounded = any(bound is not None for bound in (lower, upper, rows))
     if method == "auto" and not plain:
@@ -294,9 +325,12 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
     spec.chains, spec.seed = _count("chains", chains, 1), _seed(seed)
     spec.first_chain = _count("first_chain", first_chain, 0)
     spec.first_sweep = _count("first_sweep", first_sweep, 0)
-    spec.order, spec.omega = _choice("order", order, _ORDERS), float(omega)
-    spec.overrelax = float(overrelax)
-    with Context(isa, threads, backend, _count("device", device, 0)) as context, \
+    spec.order, spec.omega = _choice("order", order, _ORDERS), omega
+    spec.overrelax = overrelax
+    if typed is np.float32:
+        for name, values in (("mean", mean), ("offset", offset), ("fix", fix), ("init", init)):
+            _check_range(name, values)
+    with Context(isa, threads, backend, _count("device", device, 0, 2**31 - 1)) as context, \
             Model(context, precision, mean, info, offset, covariance, fix, rows, row_lower,
                   row_upper, lower, upper) as model:
         if typed is np.float32:
@@ -315,7 +349,7 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
             inside = model.interior().astype(typed)
         alive = [_set_start(spec, init if inside is None else inside, model.dim, typed),
                  _set_stream(spec, model.dim, stream, noise, words, generator_state, card)]
-        out = _room(spec.chains, _count("draws", draws, 1), model.dim, typed)
+        out = _room(spec.chains, _count("draws", draws, 1, np.inf), model.dim, typed)
         with _Sampler(context, model, spec) as sampler:
             run = Run(context, sampler, 0 if method == "exact" else warmup, thin, checkpoint,
                       None if every is None else _count("every", every, 1), resumed)
@@ -333,7 +367,7 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
         if resumed:
             out.attributes["first_draw"] = run.first_draw
         if method == "gibbs":
-            out.attributes |= {"order": order, "omega": float(omega)}
+            out.attributes |= {"order": order, "omega": omega}
             if overrelax:
                 out.attributes["overrelax"] = float(overrelax)
         if method != "exact" and not resumed:

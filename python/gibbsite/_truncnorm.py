@@ -8,9 +8,10 @@ import numpy as np
 from . import _library
 from ._library import lib
 from ._objects import Context, address, counted
-from ._sample import _seed
+from ._sample import _count, _seed
 
 _DIMS = 8
+_OPERANDS = ("mean", "sd", "lower", "upper", "word")
 _WORD_BITS = {np.dtype(np.float32): 32, np.dtype(np.float64): 53}
 
 
@@ -79,12 +80,23 @@ def _words(u, word, dtype):
     return word.astype(of)
 
 
+def _broadcast(*shapes):
+    """None where they do not."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        return None
+
+
 def _shape(size, arrays):
-    shape = np.broadcast_shapes(*(a.shape for a in arrays))
+    shape = _broadcast(*(a.shape for a in arrays))
+    if shape is None:
+        shapes = (f"{name} {a.shape}" for name, a in zip(_OPERANDS, arrays) if a.ndim)
+        raise ValueError(f"shapes do not broadcast: {', '.join(shapes)}")
     if size is None:
         return shape
-    size = (int(size),) if np.ndim(size) == 0 else tuple(int(n) for n in size)
-    if np.broadcast_shapes(shape, size) != size:
+    size = tuple(_count("size", n, 0) for n in ([size] if np.ndim(size) == 0 else size))
+    if _broadcast(shape, size) != size:
         raise ValueError(f"size: {size}, but the arguments together have shape {shape}")
     return size
 
@@ -128,7 +140,7 @@ def truncnorm(mean=0.0, sd=1.0, lower=-np.inf, upper=np.inf, *, size=None, seed=
         raise ValueError("seed: the words are given, so no seed is used")
     spec.seed = 0 if given is not None else _seed(seed)
     for name, value in (("sweep", sweep), ("chain", chain), ("place", place)):
-        setattr(spec, name, int(value))
+        setattr(spec, name, _count(name, value, 0))
     low, high = inward(operands["lower"], operands["upper"], dtype)
     arrays = [operands["mean"].astype(dtype), operands["sd"].astype(dtype), low, high]
     arrays += [] if given is None else [given]
@@ -138,7 +150,7 @@ def truncnorm(mean=0.0, sd=1.0, lower=-np.inf, upper=np.inf, *, size=None, seed=
     spec.dims = len(shape)
     spec.shape[:len(shape)] = shape
     kept = []
-    for name, array in zip(("mean", "sd", "lower", "upper", "word"), arrays):
+    for name, array in zip(_OPERANDS, arrays):
         operand, memory = _operand(array)
         kept.append(memory)
         setattr(spec, name, operand)

@@ -166,9 +166,22 @@ REFUSALS = [
     (dict(stream="given", noise=np.zeros((1, 3, 4))), "noise: shape (1, 3, 4)"),
     (dict(stream="given", noise=np.zeros((9, 2, 4)), warmup=0, draws=10), "noise is for 9"),
     (dict(stream="torch-cuda"), "card"), (dict(generator_state=b""), "generator_state"),
-    (dict(stream="torch-cpu", generator_state=np.zeros(5056, np.uint8)), "torch_state"),
+    (dict(stream="torch-cpu", generator_state=np.zeros(5056, np.uint8)), "generator_state: "),
     (dict(method="exact", thin=2), "exact draws"), (dict(method="hmc"), "method: 'hmc'"),
     (dict(output="xarray"), "output: 'xarray'"),
+    (dict(mean=[0, 1e300], dtype="float32"), "mean[1] is 1e+300, beyond the range of dtype float32"),
+    (dict(offset=[-1e39, 0], dtype="float32"), "offset[0] is -1e+39, beyond"),
+    (dict(fix=[np.nan, 1e39], dtype="float32"), "fix[1] is 1e+39, beyond"),
+    (dict(init=[[0, 1e39]], dtype="float32"), "init[0, 1] is 1e+39, beyond"),
+    (dict(init=[0, np.nan]), "init: chain 0, site 1 is nan"), (dict(init=None), "init: None"),
+    (dict(first_sweep=2**70), "first_sweep: 1180591620717411303424; it must be at most"),
+    (dict(chains=2**70), "chains: 1180591620717411303424; it must be at most"),
+    (dict(device=2**32), "device: 4294967296; it must be at most"), (dict(isa=["avx2"]), "isa: ['avx2']"),
+    (dict(stream="torch-cuda", card=5), "card: 5"), (dict(stream=["native"]), "stream: ['native']"),
+    (dict(stream="torch-cuda", card=(132, 2**40)), "card[1]: 1099511627776; it must be at most"),
+    (dict(stream="torch-cuda", card=(132, 2)), "card[1]: 2; a whole number of at least 256 is needed"),
+    (dict(rows=[[1, 1]], row_lower=5, init="zero"), "init: chain 0 gives row 0 of the constraints 0, not"),
+    (dict(fix=[np.inf, 1]), "fix: site 0 is inf"), (dict(info=[0, np.nan]), "info: site 1 is NaN"),
 ]
 
 
@@ -500,12 +513,22 @@ def test_bounds():
 
 
 @pytest.mark.parametrize("options, words", [
+    (dict(omega="x"), "omega: 'x'"), (dict(overrelax=None), "overrelax: None"), (dict(lower="a"), "lower: real"),
+    (dict(init=["a", "b"]), "init: an array of real"), (dict(row_lower=[0j], rows=[[1, 1]]), "row_lower: real"),
+])
+def test_no_numbers(options, words):
+    with pytest.raises(TypeError) as caught:
+        gibbsite.sample(Q, seed=1, **options)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("options, words", [
     (dict(lower=[0, 2], upper=[1, 1]), "lower: site 1: 2 is above upper, 1"),
     (dict(lower=np.nan), "lower: site 0 is NaN"), (dict(lower=np.inf), "lower: site 0 is inf"),
     (dict(lower=[0, 0, 0]), "lower: shape"), (dict(upper=[[1, 1]]), "upper: shape"),
     (dict(lower=0, omega=1.2), "omega"), (dict(lower=0, method="exact"), "exact draws know no bounds"),
     (dict(lower=0, stream="torch-cpu"), "normals"), (dict(overrelax=1.0), "overrelax: 1 is not in"),
-    (dict(upper=1, init=[0, 2], method="gibbs"), "initial: chain 0, site 1 is 2, above its upper bound 1"),
+    (dict(upper=1, init=[0, 2], method="gibbs"), "init: chain 0, site 1 is 2, above its upper bound 1"),
     (dict(lower=0, method="whitened", overrelax=0.5), "whitened sweeps take no"),
     (dict(lower=0, stream="given", noise=np.zeros((2000, 2, 4))), "words: NULL"),
     (dict(overrelax=0.5, stream="given", noise=np.zeros((2000, 2, 4))), "the given stream has no numbers"),

@@ -120,6 +120,11 @@ def test_unresolved_bounds_warn():
     (dict(word=2**60), "word: whole numbers"),
     (dict(u=0.5, seed=1), "seed: the words are given"),
     (dict(sweep=-1, seed=1), "sweep: -1"),
+    (dict(sweep=1.5, seed=1), "sweep: 1.5; a whole number"),
+    (dict(place=2**70, seed=1), "place: 1180591620717411303424; it must be at most"),
+    (dict(size=2.5), "size: 2.5; a whole number"), (dict(size=(2, -1)), "size: -1; a whole number"),
+    (dict(mean=[1, 2], sd=[1, 2, 3]), r"shapes do not broadcast: mean \(2,\), sd \(3,\)"),
+    (dict(mean=[1, 2], size=3), r"size: \(3,\), but the arguments together have shape \(2,\)"),
     (dict(place=2**33, seed=1), "beyond what the stream numbers"),
     (dict(seed=2**64), "seed"),
 ])
