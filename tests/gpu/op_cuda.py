@@ -1,5 +1,6 @@
 """What the op's tests on a GPU share: tensors, states, a graph of ten sweeps, and a runner that needs
 no pytest.  Needs PyTorch with CUDA and what tools/gpu_package.sh sets."""
+import contextlib
 import faulthandler
 import pathlib
 import sys
@@ -38,6 +39,17 @@ def raises(kind, message, call):
     raise AssertionError(f"expected {kind.__name__} with {message!r}")
 
 
+@contextlib.contextmanager
+def capture(graph):
+    """torch.cuda.graph, and a wait.  torch writes a generator's seed and offset for the graph on the
+    capture's stream before the capture, and on the current stream before a replay: on a GPU that
+    others use too the first can come last, and the first replay then has the capture's numbers.
+    torch.randn alone does so."""
+    with torch.cuda.graph(graph):
+        yield
+    torch.cuda.synchronize()
+
+
 def captured(x, sweep, generator=None):
     """Ten sweeps in a graph, after a warm-up outside of it."""
     y = x.clone()
@@ -49,7 +61,7 @@ def captured(x, sweep, generator=None):
     graph = torch.cuda.CUDAGraph()
     if generator is not None:
         graph.register_generator_state(generator)
-    with torch.cuda.graph(graph):
+    with capture(graph):
         for _ in range(10):
             sweep(y)
     return graph, y

@@ -3,6 +3,8 @@ state; eager and in a CUDA graph; native bits equal to the CPU's.  Needs GIBBSIT
 libraries and headers, and python/ on the path."""
 import sys
 
+from op_cuda import capture  # first: it sets the path
+
 import torch
 
 from gibbsite.torch import gibbs_sweep
@@ -48,7 +50,7 @@ def main():
     expected = [gibbs_sweep(x, precision, location) for _ in range(3)]
     torch.manual_seed(3)
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    with capture(graph):
         out = gibbs_sweep(x, precision, location)
     torch.manual_seed(3)
     for k in range(3):
@@ -57,7 +59,7 @@ def main():
     torch.manual_seed(4)
     expected = [gibbs_sweep(x, precision, location, stream="native") for _ in range(3)]
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    with capture(graph):
         out = gibbs_sweep(x, precision, location, stream="native")
     torch.manual_seed(4)
     for k in range(3):

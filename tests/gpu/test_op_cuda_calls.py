@@ -6,7 +6,7 @@
 import sys
 import time
 
-from op_cuda import CUDA, FORMS, captured, cuda_state, main, model, raises, start  # first: it sets the path
+from op_cuda import CUDA, FORMS, capture, captured, cuda_state, main, model, raises, start  # first: it sets the path
 
 import torch
 from torch.autograd import gradcheck
@@ -116,7 +116,7 @@ def test_calls_right_behind_one_another():
                 found.append(y)
             assert_same(f"{dtype} D={dim} B={chains}, eager", *found)
             y, graph = x.clone(), torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
+            with capture(graph):
                 steps(y, lambda: None)
             y.copy_(x)
             torch.manual_seed(8)
