@@ -8,6 +8,17 @@
 #include <math.h>
 #include <string.h>
 
+/* Site i's standard deviation from M = L^-1 where the square of it is beyond double's range. */
+static double scaled_sd(const double *m, int64_t n, int64_t i)
+{
+    double sum = 0;
+    for (int64_t k = i; k < n; ++k) {
+        const double small = m[k * n + i] * 0x1p-600;
+        sum = fma(small, small, sum);
+    }
+    return sqrt(sum) * 0x1p600;
+}
+
 static gbs_status compute_sd(gbs_context *ctx, const gbs_model *model, double *sd)
 {
     const int64_t n = model->dim;
@@ -18,7 +29,7 @@ static gbs_status compute_sd(gbs_context *ctx, const gbs_model *model, double *s
     gbs_float_enter(&saved);
     gbs_inverse_diagonal(model->factor, n, ctx->isa, work, sd);
     for (int64_t i = 0; i < n; ++i)
-        sd[i] = sqrt(sd[i]);
+        sd[i] = isfinite(sd[i]) ? sqrt(sd[i]) : scaled_sd(work, n, i);
     gbs_condition_hold(model, sd, NULL);
     gbs_float_leave(&saved);
     gbs_memory_give(&ctx->allocator, work);

@@ -178,11 +178,16 @@ test_locations() {
     code 4 gibbsite sample -Q q.mtx --mean missing.npy --seed 4
 }
 
-# A start that double cannot hold is the fault of a matrix' entry.
-test_start_out_of_range() {
+# Double holds the standard deviation of any entry, though not its square; a start that float does not hold is
+# the fault of a matrix' entry.
+test_out_of_range() {
     matrix tiny.mtx 1 1 5e-324
-    code 3 gibbsite sample -Q tiny.mtx --seed 1 --draws 5
-    says err "gibbsite: tiny.mtx: precision: site 0, where Q[0,0] = 4.94065646e-324, has the standard deviation inf"
+    code 0 gibbsite sample -Q tiny.mtx --seed 1 --warmup 0 --draws 2000 --json
+    near "sd of x[0]" "$(json out sd)" 4.498e161 "$(json out mcse_sd | awk '{ print 5 * $1 }')"
+    matrix wide.mtx 1 1 1e-75
+    code 3 gibbsite sample -Q wide.mtx --dtype f32 --seed 1 --draws 5
+    says err "gibbsite: wide.mtx: precision: site 0, where Q[0,0] = 1e-75, has the standard deviation 3.16227766e+37"
+    code 0 gibbsite sample -Q wide.mtx --dtype f32 --seed 1 --draws 5 --init mean
 }
 
 # One sweep of independent sites with precision 4 is z / 2, whatever the start.

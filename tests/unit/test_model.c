@@ -140,6 +140,48 @@ static void test_known_variances(void **state)
     printf("checked: marginal variances of C29, of the 10 x 10 lattice and of one site\n");
 }
 
+/* Standard deviations that double holds and variances that it does not.  Q is made of multiples of
+ * 1e-310, which is rounded to 2^-1074, and so are the pivots: 5e-14 of it each. */
+static void test_large_deviations(void **state)
+{
+    gbs_context *const ctx = *state;
+    const double unit = 1e-310, plain[4] = {unit, 0, 0, 1};
+    const double coupled[9] = {2 * unit, -unit, 0, -unit, 2 * unit, 0, 0, 0, 4};
+    const double bound = 4 * 0x1p-1074 / unit;
+    double sd[3], x[2];
+    gbs_model_spec spec = spec_of(plain, 2);
+    gbs_model *model = new_model(ctx, &spec);
+    assert_int_equal(gbs_model_sd(ctx, model, sd), GBS_OK);
+    assert_near("sd", 0, 1e155, sd[0], bound * 1e155);
+    assert_near("sd", 1, 1, sd[1], 0);
+    gbs_sampler_spec s = gbs_sampler_spec_default(); /* which starts at 2 sd z */
+    gbs_sampler *sampler = NULL;
+    s.chains = 1;
+    assert_int_equal(gbs_sampler_create(ctx, model, &s, &sampler), GBS_OK);
+    assert_int_equal(gbs_sampler_get_state(sampler, x), GBS_OK);
+    double z[2];
+    gbs_sampler_destroy(sampler);
+    gbs_model_release(model);
+    const double identity[4] = {1, 0, 0, 1};
+    spec = spec_of(identity, 2);
+    model = new_model(ctx, &spec);
+    assert_int_equal(gbs_sampler_create(ctx, model, &s, &sampler), GBS_OK);
+    assert_int_equal(gbs_sampler_get_state(sampler, z), GBS_OK);
+    assert_near("start", 0, z[0] * 1e155, x[0], bound * fabs(z[0] * 1e155));
+    assert_near("start", 1, z[1], x[1], 0);
+    gbs_sampler_destroy(sampler);
+    gbs_model_release(model);
+
+    spec = spec_of(coupled, 3);
+    model = new_model(ctx, &spec);
+    assert_int_equal(gbs_model_sd(ctx, model, sd), GBS_OK);
+    for (int i = 0; i < 2; ++i)
+        assert_near("coupled sd", i, sqrt(2.0 / 3) * 1e155, sd[i], bound * 1e155);
+    assert_near("coupled sd", 2, 0.5, sd[2], 0);
+    gbs_model_release(model);
+    printf("checked: standard deviations of 1e155, alone and coupled, and a start by them\n");
+}
+
 static void test_stride_and_float(void **state)
 {
     gbs_context *const ctx = *state;
@@ -406,6 +448,7 @@ int main(void)
         cmocka_unit_test(test_scales_stay),
         cmocka_unit_test(test_location_forms),
         cmocka_unit_test(test_known_variances),
+        cmocka_unit_test(test_large_deviations),
         cmocka_unit_test(test_stride_and_float),
         cmocka_unit_test(test_log_density),
         cmocka_unit_test(test_same_bits),
