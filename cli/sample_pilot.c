@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* As the options that ask for it. */
 static void put_candidate(FILE *to, const gbs_pilot_candidate *candidate)
@@ -12,6 +13,22 @@ static void put_candidate(FILE *to, const gbs_pilot_candidate *candidate)
     fputs(candidate->method == GBS_METHOD_WHITENED ? "whitened" : "gibbs", to);
     if (candidate->overrelax > 0)
         fprintf(to, " --overrelax %s", shortest(candidate->overrelax, number));
+}
+
+/* Those left out, each with its reason, or several with the same one. */
+static void put_left_out(FILE *to, const gbs_pilot *pilot)
+{
+    const char *before = "; left out: ";
+    for (int32_t k = 0; k < pilot->count; k++) {
+        const gbs_pilot_candidate *candidate = &pilot->tried[k];
+        if (!*candidate->why)
+            continue;
+        fputs(before, to);
+        put_candidate(to, candidate);
+        before = ", ";
+        if (k + 1 == pilot->count || strcmp(candidate->why, candidate[1].why))
+            fprintf(to, " (%s)", candidate->why);
+    }
 }
 
 char *pilot_text(const gbs_pilot *pilot, bool why)
@@ -24,11 +41,17 @@ char *pilot_text(const gbs_pilot *pilot, bool why)
     put_candidate(to, &pilot->tried[pilot->chosen]);
     if (why)
         fputs("; sweeps to forget, the slowest of three figures:", to);
+    const char *before = " ";
     for (int32_t k = 0; why && k < pilot->count; k++) {
-        fputs(k ? ", " : " ", to);
+        if (*pilot->tried[k].why)
+            continue;
+        fputs(before, to);
         put_candidate(to, &pilot->tried[k]);
         fprintf(to, " %.3g", pilot->tried[k].slowest);
+        before = ", ";
     }
+    if (why)
+        put_left_out(to, pilot);
     const bool failed = ferror(to);
     if (fclose(to) || failed) {
         free(text);
@@ -45,11 +68,14 @@ json_t *pilot_json(const gbs_pilot *pilot)
         json_t *times = json_array(); /* of the mean of the sites, the middle site, the energy */
         for (int f = 0; f < 3; f++)
             json_array_append_new(times, json_number(candidate->time[f]));
-        json_array_append_new(
-            tried, json_pack("{s:s, s:o, s:o, s:o}", "method",
-                             candidate->method == GBS_METHOD_WHITENED ? "whitened" : "gibbs",
-                             "overrelax", json_number(candidate->overrelax), "sweeps_to_forget",
-                             times, "operations", json_number(candidate->operations)));
+        json_t *object =
+            json_pack("{s:s, s:o, s:o, s:o}", "method",
+                      candidate->method == GBS_METHOD_WHITENED ? "whitened" : "gibbs", "overrelax",
+                      json_number(candidate->overrelax), "sweeps_to_forget", times, "operations",
+                      json_number(candidate->operations));
+        if (object && *candidate->why)
+            json_object_set_new(object, "left_out", json_text(candidate->why));
+        json_array_append_new(tried, object);
     }
     return json_pack("{s:i, s:i, s:o}", "version", GBS_PILOT_VERSION, "chosen", (int)pilot->chosen,
                      "tried", tried);

@@ -482,6 +482,10 @@ typedef struct gbs_sink {
 GBS_API gbs_status gbs_sampler_sample(gbs_sampler *sampler, int64_t draws, int64_t thin,
                                       const gbs_sink *sink);
 
+#define GBS_PILOT_VERSION 1
+#define GBS_PILOT_MOST 5
+#define GBS_PILOT_WHY_BYTES 512
+
 /* What a pilot tried: the sweeps that each of three figures takes to forget (integrated
  * autocorrelation times), and what one costs. */
 typedef struct gbs_pilot_candidate {
@@ -490,22 +494,25 @@ typedef struct gbs_pilot_candidate {
     double time[3];    /* of the mean of the sites, site D / 2, and (x - mu)' Q (x - mu) */
     double slowest;    /* the largest of them */
     double operations; /* of a sweep of one chain, in multiply-adds */
+    char why[GBS_PILOT_WHY_BYTES]; /* it was left out, and the sampler's message; its times are NaN.
+                                      "" where it ran */
 } gbs_pilot_candidate;
-
-#define GBS_PILOT_VERSION 1
-#define GBS_PILOT_MOST 5
 
 typedef struct gbs_pilot {
     gbs_method method; /* the choice, for a sampler's spec */
     double overrelax;
-    int32_t chosen, count; /* which of `tried`, and how many those are; 0 where nothing was run */
+    int32_t chosen, count; /* which of `tried`, and how many those are, those left out among them;
+                              0 where nothing was run */
     gbs_pilot_candidate tried[GBS_PILOT_MOST];
 } gbs_pilot;
 
 /* Chooses method and over-relaxation for a model with bounds or row constraints by short runs of
  * each, a function of model, type and seed alone: the least slowest * operations.  A model without
- * either gets EXACT, and nothing is run.  Costs some ten thousand sweeps; memory is given back.
- * Fails: ARGUMENT, MEMORY, and as gbs_sampler_create.  *out is then as it was. */
+ * either gets EXACT, and nothing is run.  A candidate that the model rules out in this type (its
+ * sampler fails with ARGUMENT or NOT_FINITE, or draws what is not finite) is left out.  Costs some
+ * ten thousand sweeps; memory is given back.
+ * Fails: ARGUMENT and NOT_FINITE where no candidate is left, with what the first failed with;
+ * otherwise as gbs_sampler_create.  *out is then as it was. */
 GBS_API gbs_status gbs_pilot_run(gbs_context *ctx, gbs_model *model, gbs_type type, uint64_t seed,
                                  gbs_pilot *out);
 

@@ -226,10 +226,11 @@ def _arviz(draws, model, first_chain, first_draw):
 
 
 def _pilot_facts(pilot):
-    """What the pilot tried, the sweeps that each took to forget, and which it chose."""
+    """What the pilot tried, the sweeps that each took to forget, what it left out, and which it chose."""
     return {"chosen": pilot.chosen, "tried": [
         {"method": _METHOD_NAMES[it.method], "overrelax": it.overrelax,
-         "sweeps_to_forget": list(it.time), "operations": it.operations}
+         "sweeps_to_forget": list(it.time), "operations": it.operations} |
+        ({"left_out": it.why.decode()} if it.why else {})
         for it in pilot.tried[:pilot.count]]}
 
 

@@ -91,7 +91,7 @@ class Boxes(c.Structure):
 class PilotCandidate(c.Structure):
     _fields_ = [
         ("method", c.c_int), ("overrelax", c.c_double), ("time", c.c_double * 3),
-        ("slowest", c.c_double), ("operations", c.c_double),
+        ("slowest", c.c_double), ("operations", c.c_double), ("why", c.c_char * 512),
     ]
 
 

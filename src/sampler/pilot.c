@@ -3,7 +3,8 @@
  * integrated autocorrelation times from them (Geyer 1992, section 3.3, over chains as in Vehtari
  * and others 2021, section 3.2) and a fixed table of operation counts, never a stopwatch.  Sums
  * have one order, and nothing here goes through the diagnostics, whose sums are each machine's
- * own. */
+ * own.  A candidate that the model rules out is left out with its reason: nothing but the model,
+ * type and seed says so either. */
 #include "sampler/pilot.h"
 #include "model/bounds.h"
 
@@ -70,11 +71,22 @@ static int is_still(const double *y, int64_t count)
     return 1;
 }
 
+/* Figures whose squares no double holds, made smaller, which no time depends on. */
+static void shrink(double *y, int64_t count)
+{
+    double largest = 0.0;
+    for (int64_t t = 0; t < count; ++t)
+        largest = fmax(largest, fabs(y[t]));
+    for (int64_t t = 0; largest > 0x1p500 && t < count; ++t)
+        y[t] *= 0x1p-560;
+}
+
 /* Sweeps that a figure takes to forget, from chains of n of them; 1 for one that does not move. */
 double gbs_pilot_time(double *y, int64_t n)
 {
     if (is_still(y, GBS_PILOT_CHAINS * n))
         return 1.0;
+    shrink(y, GBS_PILOT_CHAINS * n);
     const double between = centre(y, n), first = covariance_at(y, n, 0);
     const double within = first * (double)n / (double)(n - 1), total = first + between;
     double sum = 0.0, last = INFINITY;
@@ -138,6 +150,17 @@ static void look(const pilot *p, int64_t t)
     }
 }
 
+/* No figure shows a draw that is not finite, and which of them are may differ by instruction set.
+ */
+static gbs_status check_draws(const pilot *p)
+{
+    for (int64_t k = 0; k < GBS_PILOT_CHAINS * p->dim; ++k)
+        if (!isfinite(number(p->spec.type, p->state, k)))
+            return gbs_fail(p->ctx, GBS_ERROR_NOT_FINITE, "draws: not finite in %s",
+                            p->spec.type == GBS_F32 ? "float" : "double");
+    return GBS_OK;
+}
+
 static gbs_status run(const pilot *p, gbs_sampler *sampler)
 {
     gbs_status status = gbs_sampler_run(sampler, p->sweeps / 2);
@@ -146,18 +169,32 @@ static gbs_status run(const pilot *p, gbs_sampler *sampler)
         if (status == GBS_OK)
             status = gbs_sampler_get_state(sampler, p->state);
         if (status == GBS_OK)
+            status = check_draws(p);
+        if (status == GBS_OK)
             look(p, t);
     }
     return status;
 }
 
+/* Where an overdispersed start does not fit in T another may: then at the mean. */
+static gbs_status make(const pilot *p, const gbs_pilot_candidate *candidate, gbs_sampler **out)
+{
+    gbs_sampler_spec spec = p->spec;
+    spec.method = candidate->method;
+    spec.overrelax = candidate->overrelax;
+    gbs_status status = gbs_sampler_create(p->ctx, p->model, &spec, out);
+    if (status == GBS_ERROR_NOT_FINITE && p->model->constraints == NULL) {
+        spec.start = GBS_START_MEAN;
+        status = gbs_sampler_create(p->ctx, p->model, &spec, out);
+    }
+    return status;
+}
+
 /* Runs a candidate and fills its times. */
-static gbs_status try_one(pilot *p, gbs_pilot_candidate *candidate)
+static gbs_status try_one(const pilot *p, gbs_pilot_candidate *candidate)
 {
     gbs_sampler *sampler = NULL;
-    p->spec.method = candidate->method;
-    p->spec.overrelax = candidate->overrelax;
-    gbs_status status = gbs_sampler_create(p->ctx, p->model, &p->spec, &sampler);
+    gbs_status status = make(p, candidate, &sampler);
     if (status == GBS_OK)
         status = run(p, sampler);
     gbs_sampler_destroy(sampler);
@@ -208,32 +245,27 @@ static double operations(const gbs_model *model, gbs_method method, double overr
            (overrelax > 0.0 ? GBS_PILOT_OVERRELAXED : GBS_PILOT_DRAW) * dim;
 }
 
-/* Has a site no room at all in T?  Whitened sweeps do not know such sites. */
-static int is_held(const gbs_model *model, gbs_type type)
-{
-    int held = 0;
-    for (int64_t i = 0; model->lower != NULL && i < model->dim && !held; ++i)
-        held = gbs_bounds_box(model, type, i).kind == GBS_BOX_EMPTY;
-    return held;
-}
-
-static void list_candidates(const gbs_model *model, gbs_type type, gbs_pilot *out)
+static void list_candidates(const gbs_model *model, gbs_pilot *out)
 {
     static const double overrelax[] = {0.0, 0.5, 0.8, 0.9};
     for (size_t k = 0; k < sizeof overrelax / sizeof *overrelax; ++k)
         if (k == 0 || model->constraints == NULL)
             out->tried[out->count++].overrelax = overrelax[k];
-    if (!is_held(model, type))
-        out->tried[out->count++].method = GBS_METHOD_WHITENED;
+    out->tried[out->count++].method = GBS_METHOD_WHITENED;
     for (int32_t k = 0; k < out->count; ++k)
         out->tried[k].operations = operations(model, out->tried[k].method, out->tried[k].overrelax);
+}
+
+static double cost(const gbs_pilot_candidate *candidate)
+{
+    return candidate->why[0] != '\0' ? (double)INFINITY
+                                     : candidate->slowest * candidate->operations;
 }
 
 static void choose(gbs_pilot *out)
 {
     for (int32_t k = 1; k < out->count; ++k)
-        if (out->tried[k].slowest * out->tried[k].operations <
-            out->tried[out->chosen].slowest * out->tried[out->chosen].operations)
+        if (cost(&out->tried[k]) < cost(&out->tried[out->chosen]))
             out->chosen = k;
     out->method = out->tried[out->chosen].method;
     out->overrelax = out->tried[out->chosen].overrelax;
@@ -249,6 +281,45 @@ static void *take(pilot *p, int64_t rows, int64_t columns, gbs_status *status)
     return memory;
 }
 
+/* Does the status speak of what was asked for, and not of this machine or this moment? */
+static int is_refusal(gbs_status status)
+{
+    return status == GBS_ERROR_ARGUMENT || status == GBS_ERROR_NOT_FINITE;
+}
+
+static void leave_out(const pilot *p, gbs_pilot_candidate *candidate)
+{
+    _Static_assert(sizeof candidate->why == sizeof p->ctx->message, "the whole message");
+    memcpy(candidate->why, p->ctx->message, strlen(p->ctx->message) + 1);
+    for (int k = 0; k < FIGURES; ++k)
+        candidate->time[k] = (double)NAN;
+    candidate->slowest = (double)NAN;
+}
+
+/* The context's message stays as it was, unless all candidates fail: then the first one's stands.
+ */
+static gbs_status try_candidates(const pilot *p, gbs_pilot *out)
+{
+    char before[GBS_MESSAGE_BYTES];
+    gbs_status first = GBS_OK;
+    int32_t ran = 0;
+    memcpy(before, p->ctx->message, sizeof before);
+    for (int32_t k = 0; k < out->count; ++k) {
+        const gbs_status status = try_one(p, &out->tried[k]);
+        if (status != GBS_OK && !is_refusal(status))
+            return status;
+        if (status == GBS_OK)
+            ++ran;
+        else
+            leave_out(p, &out->tried[k]);
+        first = k == 0 ? status : first;
+    }
+    if (ran == 0)
+        return gbs_fail(p->ctx, first, "%s", out->tried[0].why);
+    memcpy(p->ctx->message, before, sizeof before);
+    return GBS_OK;
+}
+
 static gbs_status try_all(pilot *p, gbs_pilot *out)
 {
     const gbs_allocator *const allocator = &p->ctx->allocator;
@@ -257,8 +328,8 @@ static gbs_status try_all(pilot *p, gbs_pilot *out)
     p->deviation = take(p, p->dim, GBS_PILOT_CHAINS, &status);
     p->whitened = take(p, p->dim, GBS_PILOT_CHAINS, &status);
     p->figures = take(p, FIGURES * GBS_PILOT_CHAINS, p->sweeps, &status);
-    for (int32_t k = 0; k < out->count && status == GBS_OK; ++k)
-        status = try_one(p, &out->tried[k]);
+    if (status == GBS_OK)
+        status = try_candidates(p, out);
     gbs_memory_give(allocator, p->figures);
     gbs_memory_give(allocator, p->whitened);
     gbs_memory_give(allocator, p->deviation);
@@ -289,7 +360,7 @@ gbs_status gbs_pilot_run(gbs_context *ctx, gbs_model *model, gbs_type type, uint
     p.spec.type = type;
     p.spec.chains = GBS_PILOT_CHAINS;
     p.spec.seed = pilot_seed(seed);
-    list_candidates(model, type, &found);
+    list_candidates(model, &found);
     const gbs_status status = try_all(&p, &found);
     if (status == GBS_OK) {
         choose(&found);

@@ -201,6 +201,45 @@ test_auto() {
     says_not out '"pilot"'
 }
 
+# What a sampler cannot do leaves it out of the pilot, with the reason; the others are chosen from.
+test_auto_leaves_out() {
+    code 0 gibbsite make ar1 -n 3 --phi 0.5 -o q.mtx
+    for box in "0.5 0.50000000001" "0 1e-50" "1 1.00000001"; do
+        vector low.mtx "${box% *}" -inf -inf
+        vector high.mtx "${box#* }" inf inf
+        code 0 gibbsite sample -Q q.mtx --lower low.mtx --upper high.mtx --dtype f32 --seed 1 --draws 50 --json
+        says err "; left out: whitened (site 0: in float its bounds leave it no number but ${box% *}, which would"
+        says out '"options": "--method gibbs'
+        says out '"left_out": "site 0: in float its bounds leave it no number but'
+        near "mean of x[0]" "$(json out mean)" "${box% *}" 0
+        code 0 gibbsite sample -Q q.mtx --lower low.mtx --upper high.mtx --seed 1 --draws 50
+        says_not err "left out"
+        code 3 gibbsite sample -Q q.mtx --lower low.mtx --upper high.mtx --dtype f32 --seed 1 --method whitened
+        says err "gibbsite: low.mtx: site 0: in float its bounds leave it no number but"
+    done
+    printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1e77\n2 2 1\n' >narrow.mtx
+    code 0 gibbsite sample -Q narrow.mtx --lower 0 --dtype f32 --seed 1 --draws 50 -o a.nc
+    says err "method auto: whitened; sweeps to forget, the slowest of three figures: whitened 1.01; left out: gibbs, gibbs --overrelax 0.5"
+    says err "gibbs --overrelax 0.9 (site 0: its conditional standard deviation, 3.1622776601683794e-39, does not"
+    says a.nc "left out: gibbs, gibbs --overrelax 0.5"
+}
+
+# What is wrong with all of them is told as of a run without the pilot.
+test_auto_refused() {
+    printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1e-75\n2 2 1\n' >wide.mtx
+    printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1e-80\n2 2 1\n' >wider.mtx
+    for method in "" "--method auto" "--method gibbs"; do
+        # shellcheck disable=SC2086
+        code 3 gibbsite sample -Q wide.mtx --lower 0 --dtype f32 --seed 1 --draws 50 $method
+        says err "gibbsite: wide.mtx: precision: site 0, where Q[0,0] = 1e-75, has the standard deviation 3.16"
+        # shellcheck disable=SC2086
+        code 3 gibbsite sample -Q wider.mtx --lower 0 --dtype f32 --seed 1 --draws 50 $method
+        says err "gibbsite: wider.mtx: site 0: its conditional standard deviation, 1e+40, does not fit"
+    done
+    code 0 gibbsite sample -Q wide.mtx --lower 0 --dtype f32 --seed 1 --draws 50 --init mean
+    says err "method auto: gibbs"
+}
+
 test_info() {
     code 0 gibbsite make ar1 -n 5 --phi 0.5 -o q.mtx
     vector low.mtx 0 0 -inf -inf 1

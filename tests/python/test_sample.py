@@ -595,3 +595,18 @@ def test_auto_chooses_and_says_so():
         gibbsite.sample(walk, lower=0, method="auto", overrelax=0.5)
     with pytest.raises(ValueError, match="method: 'best'"):
         gibbsite.sample(walk, method="best")
+
+
+def test_auto_leaves_out_what_cannot_run():
+    """A box of one float stops whitened sweeps, a step below float's normal numbers plain ones."""
+    for lower, upper in ((0.5, 0.50000000001), (0, 1e-50), (1, 1.00000001)):
+        x = gibbsite.sample(Q, lower=[lower, -np.inf], upper=[upper, np.inf], dtype="float32", seed=1, draws=20)
+        assert x.attributes["method"] == "gibbs" and (x[..., 0] == lower).all()
+        *plain, whitened = x.pilot["tried"]
+        assert "site 0: in float its bounds leave it no number but" in whitened["left_out"]
+        assert np.isnan(whitened["sweeps_to_forget"]).all()
+        assert all("left_out" not in it and np.isfinite(it["sweeps_to_forget"]).all() for it in plain)
+    x = gibbsite.sample(np.diag([1e77, 1]), lower=0, dtype="float32", seed=1, draws=20)
+    assert x.attributes["method"] == "whitened" and "does not fit in float" in x.pilot["tried"][0]["left_out"]
+    with pytest.raises(ValueError, match="site 0: its conditional standard deviation, 1e.40, does not"):
+        gibbsite.sample(np.diag([1e-80, 1]), lower=0, dtype="float32", seed=1, draws=20)

@@ -1,6 +1,7 @@
-/* The pilot: autocorrelation times of chains whose times are known, and what it chooses on models
- * that suit one sampler and not another; the same on every instruction set. */
+/* The pilot: autocorrelation times of chains whose times are known, what it chooses on models that
+ * suit one sampler and not another, and what it leaves out; the same on every instruction set. */
 #include "sampler/pilot.h"
+#include "unit/counting.h"
 #include "unit/model_fixture.h"
 
 #include <math.h>
@@ -29,7 +30,12 @@ static void check_time(double a, int64_t n, double tolerance)
         for (int64_t t = 0; t < n; ++t)
             y[c * n + t] = t == 0 ? z[c] / sqrt(1 - a * a)
                                   : a * y[c * n + t - 1] + z[t * GBS_PILOT_CHAINS + c];
-    const double expected = (1 + a) / (1 - a), got = gbs_pilot_time(y, n);
+    for (int64_t k = 0; k < GBS_PILOT_CHAINS * n; ++k)
+        z[k] = y[k] * 0x1p600; /* whose squares no double holds */
+    const double expected = (1 + a) / (1 - a), got = gbs_pilot_time(y, n),
+                 scaled = gbs_pilot_time(z, n);
+    if (scaled != got)
+        fail_msg("a = %g: %.17g steps, but %.17g of 2^600 times the figures", a, got, scaled);
     if (!(fabs(got / expected - 1) <= tolerance))
         fail_msg("a = %g: expected %g steps, got %g, bound %g of it", a, expected, got, tolerance);
     gbs_context_destroy(ctx);
@@ -48,7 +54,9 @@ static void test_times(void **state)
         apart[k] = k / 128 + 0.001 * (k % 2);
     assert_true(gbs_pilot_time(still, 128) == 1.0);
     assert_true(gbs_pilot_time(apart, 128) > 100);
-    printf("checked: the times of three autoregressions, of nothing, and of chains apart\n");
+    printf(
+        "checked: the times of three autoregressions and of 2^600 times these, of nothing, and of "
+        "chains apart\n");
 }
 
 /* A random walk whose steps have precision 1, plus `own` on the diagonal. */
@@ -152,12 +160,158 @@ static void test_without_bounds(void **state)
     gbs_context_destroy(ctx);
 }
 
+/* ---- what is left out ---- */
+
+/* Two sites of the given precision with lower bounds, the first with an upper one too. */
+static gbs_model *pair(gbs_context *ctx, const double q[4], const double lower[2], double upper)
+{
+    const double high[2] = {upper, INFINITY};
+    gbs_model_spec spec = spec_of(q, 2);
+    spec.lower = lower;
+    spec.upper = high;
+    return new_model(ctx, &spec);
+}
+
+/* Runs the pilot in float on two instruction sets, for the same bits and no message. */
+static gbs_pilot pilot_of(const double q[4], const double lower[2], double upper)
+{
+    gbs_pilot got[2];
+    for (int k = 0; k < 2; ++k) {
+        gbs_context *const ctx = context_of(k == 0 ? GBS_ISA_AUTO : GBS_ISA_SCALAR);
+        gbs_model *const model = pair(ctx, q, lower, upper);
+        const gbs_status status = gbs_pilot_run(ctx, model, GBS_F32, 5, &got[k]);
+        if (status != GBS_OK)
+            fail_msg("expected a choice, got %s: %s", gbs_status_name(status),
+                     gbs_context_message(ctx));
+        assert_string_equal(gbs_context_message(ctx), "");
+        gbs_model_release(model);
+        gbs_context_destroy(ctx);
+    }
+    assert_memory_equal(&got[0], &got[1], sizeof got[0]);
+    assert_int_equal(got[0].count, GBS_PILOT_MOST);
+    for (int k = 0; k < got[0].count; ++k)
+        assert_int_equal(got[0].tried[k].why[0] != '\0', isnan(got[0].tried[k].slowest));
+    assert_true(got[0].tried[got[0].chosen].why[0] == '\0');
+    return got[0];
+}
+
+/* Whitened sweeps do not take a site that float leaves one number, on any side of it. */
+static void test_held(void **state)
+{
+    (void)state;
+    static const double q[4] = {1, -0.5, -0.5, 1.25};
+    static const struct {
+        double lower, upper, value;
+    } boxes[] = {{0.5, 0.50000000001, 0.5},
+                 {0, 1e-50, 0},
+                 {1, 1.00000001, 1},
+                 {0.49999999999, 0.5, 0.5},
+                 {1.00000001, 1.00000002, 1}};
+    for (size_t k = 0; k < sizeof boxes / sizeof *boxes; ++k) {
+        const double lower[2] = {boxes[k].lower, -INFINITY};
+        const gbs_pilot got = pilot_of(q, lower, boxes[k].upper);
+        const gbs_pilot_candidate *const whitened = &got.tried[GBS_PILOT_MOST - 1];
+        char expected[96];
+        snprintf(expected, sizeof expected,
+                 "site 0: in float its bounds leave it no number but %.17g", boxes[k].value);
+        assert_int_equal(got.method, GBS_METHOD_GIBBS);
+        assert_int_equal(whitened->method, GBS_METHOD_WHITENED);
+        if (strstr(whitened->why, expected) == NULL)
+            fail_msg("expected \"%s\", got \"%s\"", expected, whitened->why);
+        for (int t = 0; t < GBS_PILOT_MOST - 1; ++t)
+            assert_string_equal(got.tried[t].why, "");
+    }
+    printf("checked: boxes of one float and of none leave whitened sweeps out, and say so\n");
+}
+
+/* Plain sweeps whose step float does not hold, and starts that it does not. */
+static void test_out_of_range(void **state)
+{
+    (void)state;
+    static const double narrow[4] = {1e77, 0, 0, 1}, wide[4] = {1e-75, 0, 0, 1}, zeros[2] = {0, 0};
+    const gbs_pilot whitened = pilot_of(narrow, zeros, INFINITY);
+    assert_int_equal(whitened.method, GBS_METHOD_WHITENED);
+    for (int t = 0; t < GBS_PILOT_MOST - 1; ++t)
+        assert_non_null(
+            strstr(whitened.tried[t].why, "site 0: its conditional standard deviation, 3.16"));
+    const gbs_pilot all =
+        pilot_of(wide, zeros, INFINITY); /* 18 sd are 5.7e38: from the mean then */
+    for (int t = 0; t < GBS_PILOT_MOST; ++t)
+        assert_string_equal(all.tried[t].why, "");
+    /* x1 is about 10 x0, beyond 1e39; whitened steps are too small to leave where they start */
+    static const double steep[4] = {101, -10, -10, 1}, far[2] = {1e38, -INFINITY};
+    const gbs_pilot finite = pilot_of(steep, far, INFINITY);
+    assert_int_equal(finite.method, GBS_METHOD_WHITENED);
+    for (int t = 0; t < GBS_PILOT_MOST - 1; ++t)
+        assert_string_equal(finite.tried[t].why, "draws: not finite in float");
+    printf("checked: Q = diag(1e77, 1) leaves plain sweeps out, diag(1e-75, 1) nothing, draws of "
+           "inf those that make them\n");
+}
+
+/* Nothing is left: what the first one failed with, and *out as it was. */
+static void check_none(const double q[4], const char *words)
+{
+    static const double low[2] = {0, -INFINITY};
+    gbs_context *const ctx = context_of(GBS_ISA_AUTO);
+    gbs_model *const model = pair(ctx, q, low, INFINITY);
+    gbs_pilot got, before;
+    memset(&got, 7, sizeof got);
+    before = got;
+    assert_int_equal(gbs_pilot_run(ctx, model, GBS_F32, 1, &got), GBS_ERROR_NOT_FINITE);
+    if (strncmp(gbs_context_message(ctx), words, strlen(words)) != 0)
+        fail_msg("expected \"%s\", got \"%s\"", words, gbs_context_message(ctx));
+    assert_memory_equal(&got, &before, sizeof got);
+    gbs_model_release(model);
+    gbs_context_destroy(ctx);
+}
+
+static void test_none_left(void **state)
+{
+    (void)state;
+    static const double wide[4] = {1e-80, 0, 0, 1};
+    check_none(wide, "site 0: its conditional standard deviation, 1");
+    printf("checked: a step that float holds in no sampler\n");
+}
+
+/* Memory that is refused ends the pilot, wherever that is: no candidate is left out for it. */
+static void test_refused_memory(void **state)
+{
+    (void)state;
+    static const double q[4] = {1, -0.5, -0.5, 1.25}, zeros[2] = {0, 0};
+    counting c = {.refuse = -1};
+    const gbs_context_options options = counting_options(&c);
+    gbs_context *ctx = NULL;
+    assert_int_equal(gbs_context_create(&options, &ctx), GBS_OK);
+    gbs_model *const model = pair(ctx, q, zeros, INFINITY);
+    gbs_pilot whole, got;
+    const int64_t start = c.taken;
+    assert_int_equal(gbs_pilot_run(ctx, model, GBS_F32, 1, &whole), GBS_OK);
+    const int64_t requests = c.taken - start;
+    for (int64_t k = 0; k < requests; k += quick() ? 7 : 1) {
+        const int64_t given = c.taken - c.given;
+        c.refuse = c.taken + k;
+        const gbs_status status = gbs_pilot_run(ctx, model, GBS_F32, 1, &got);
+        if (status == GBS_OK) /* the standard deviations are the model's by now */
+            assert_memory_equal(&got, &whole, sizeof got);
+        else
+            assert_int_equal(status, GBS_ERROR_MEMORY);
+        assert_true(status == GBS_ERROR_MEMORY || k >= requests - 2);
+        assert_int_equal(c.taken - c.given, given);
+    }
+    c.refuse = -1;
+    gbs_model_release(model);
+    gbs_context_destroy(ctx);
+    assert_int_equal(c.taken, c.given);
+    printf("checked: %lld requests for memory, each refused once\n", (long long)requests);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_times),
-        cmocka_unit_test(test_choices),
-        cmocka_unit_test(test_without_bounds),
+        cmocka_unit_test(test_times),          cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_without_bounds), cmocka_unit_test(test_held),
+        cmocka_unit_test(test_out_of_range),   cmocka_unit_test(test_none_left),
+        cmocka_unit_test(test_refused_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
