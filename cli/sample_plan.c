@@ -430,8 +430,9 @@ bool plan_parse(int argc, char **argv, sample_plan *p, exit_code *code)
          "over-relaxed draws between bounds, 0 <= R < 1 (default\n0): .8 where chains are slow",
          &p->overrelax, OPTION_REAL, .low = 0, .high = 1},
         {"--init", "START",
-         "overdispersed (default: mean + 2 sd normals), zero, mean,\n"
-         "or a file [chains, D] or [D]",
+         "overdispersed (default: mean + 2 sd normals, but with\n"
+         "--rows one point inside them), zero, mean, or a file\n"
+         "[chains, D] or [D]",
          &p->init, OPTION_TEXT, .required = false},
         {"--stream", "S",
          "native (default), given:FILE (.npy [sweeps, D, chains]),\n"

@@ -35,8 +35,9 @@ static void put_word(FILE *to, const char *option, const char *word)
     fputc('\'', to);
 }
 
-static void put_options(FILE *to, const sample_plan *plan)
+static void put_options(FILE *to, const sample_run *run)
 {
+    const sample_plan *plan = run->plan;
     const bool gibbs = plan->method == GBS_METHOD_GIBBS, chain = plan->method != GBS_METHOD_EXACT;
     char omega[32];
     fprintf(to, "--method %s", method_names[plan->method]);
@@ -67,7 +68,7 @@ static void put_options(FILE *to, const sample_plan *plan)
         if (plan->overrelax > 0)
             fprintf(to, " --overrelax %s", shortest(plan->overrelax, omega));
     }
-    if (chain && !plan->resume)
+    if (chain && !plan->resume && !run->inside) /* it is looked for again */
         put_word(to, "--init", plan->init);
     put_word(to, "--stream", plan->stream);
     if (plan->stream_kind == GBS_STREAM_TORCH_CUDA && plan->backend == GBS_BACKEND_CUDA)
@@ -79,6 +80,12 @@ static void put_options(FILE *to, const sample_plan *plan)
         fputs(" --save-warmup", to);
     if (plan->moments_only)
         fputs(" --moments-only", to);
+}
+
+/* Where the chains began, in --init's words but for a start that was found. */
+static const char *start_name(const sample_run *run)
+{
+    return run->inside ? "inside" : run->plan->init;
 }
 
 static void add(sample_record *record, gbs_attribute attribute)
@@ -110,7 +117,7 @@ exit_code record_make(sample_record *record, const sample_run *run)
     *record = (sample_record){0};
     FILE *to = open_memstream(&record->options, &length);
     if (to)
-        put_options(to, plan);
+        put_options(to, run);
     const bool failed = !to || ferror(to);
     if ((to && fclose(to)) || failed || !record->options)
         return complain(EXIT_FILE, "no memory for the record of the run");
@@ -135,7 +142,7 @@ exit_code record_make(sample_record *record, const sample_run *run)
             add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_DOUBLE("overrelax", 0, plan->overrelax));
     }
     if (plan->method != GBS_METHOD_EXACT && !plan->resume)
-        add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("init", 0, plan->init));
+        add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("init", 0, start_name(run)));
     if (plan->resume)
         add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_INT64("first_draw", 0, plan->first_draw));
     add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("options", 0, record->options));
@@ -204,7 +211,7 @@ json_t *record_json(const sample_record *record, const sample_run *run)
         json_object_set_new(object, "overrelax", json_number(plan->overrelax));
     }
     if (object && plan->method != GBS_METHOD_EXACT && !plan->resume)
-        json_object_set_new(object, "init", json_text(plan->init));
+        json_object_set_new(object, "init", json_text(start_name(run)));
     if (object && run->pilot.count > 0)
         json_object_set_new(object, "pilot", pilot_json(&run->pilot));
     if (object && run->inside) {

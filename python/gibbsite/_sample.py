@@ -255,7 +255,8 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
                          system, kept in the result's `seed`
     dtype                "float64", or "float32" for models that it does not bend (else force)
     order, omega, init   "forward", "backward", "symmetric"; over-relaxation in (0, 2);
-                         "overdispersed", "zero", "mean" or an array [chains, D] or [D]
+                         "overdispersed" (with rows one point inside them), "zero", "mean" or an
+                         array [chains, D] or [D]
     stream               "native"; "given" with noise [sweeps, D, chains]; "torch-cpu" and
                          "torch-cuda" with card=(multiprocessors, threads of each), from the seed
                          or from generator_state
@@ -372,5 +373,6 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
             if overrelax:
                 out.attributes["overrelax"] = float(overrelax)
         if method != "exact" and not resumed:
-            out.attributes["init"] = init if isinstance(init, str) else "given"
+            out.attributes["init"] = ("given" if not isinstance(init, str) else
+                                      init if inside is None else "inside")
         return out if output == "array" else _arviz(out, model, spec.first_chain, run.first_draw)

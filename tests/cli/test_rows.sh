@@ -60,6 +60,11 @@ test_start() {
     code 0 gibbsite sample -Q q.mtx --rows a.mtx --row-lower low.mtx --seed 1 --draws 20 -o a.nc --json
     says err "start inside the constraints:"
     says out '"start": ['
+    says out '"init": "inside"'
+    says_not out "--init"
+    # overdispersed is that with rows, and told so
+    code 0 gibbsite sample -Q q.mtx --rows a.mtx --row-lower low.mtx --seed 1 --draws 20 -o same.nc --init overdispersed
+    same same.nc a.nc
     # the start that was printed, given back, is the same run
     sed -n 's/.*start inside the constraints: //p' err >numbers
     # shellcheck disable=SC2046
@@ -67,7 +72,9 @@ test_start() {
     code 0 gibbsite sample -Q q.mtx --rows a.mtx --row-lower low.mtx --seed 1 --draws 20 -o b.npy
     code 0 gibbsite sample -Q q.mtx --rows a.mtx --row-lower low.mtx --seed 1 --draws 20 -o c.npy --init start.mtx
     same b.npy c.npy
-    code 0 gibbsite sample -Q q.mtx --rows a.mtx --row-upper 1 --init zero --seed 1 --draws 20 -o d.npy
+    code 0 gibbsite sample -Q q.mtx --rows a.mtx --row-upper 1 --init zero --seed 1 --draws 20 -o d.npy --json
+    says out '"init": "zero"'
+    says_not out '"start"'
     ! grep -q "method auto" err || fail "a pilot, though a start is given"
     code 2 gibbsite sample -Q q.mtx --rows a.mtx --row-upper 1 --stream given:c.npy
     says err "--stream given:FILE holds normals, and --rows asks for draws between bounds"

@@ -238,6 +238,7 @@ def test_rows_start_and_contradict(tmp_path):
     except RuntimeError as error:
         pytest.skip(str(error))
     assert (np.array([[1, 1], [1, -1]]) @ x.start > [1, -9]).all()
+    assert x.attributes["init"] == "inside"
     assert gibbsite.sample(Q, init=x.start, **arguments).tobytes() == x.tobytes()
     with pytest.raises(ValueError, match="no point keeps these together: row 0 >= 1, row 1 <= 0"):
         gibbsite.sample(Q, rows=[[1, 1], [1, 1]], row_lower=[1, -9], row_upper=[9, 0])
