@@ -23,13 +23,14 @@ typedef struct triangle {
     double *value;
 } triangle;
 
-static exit_code triangle_start(triangle *t, int64_t dim, int64_t room)
+/* `options` are those that say how large it is: where memory is short they are named, once. */
+static exit_code triangle_start(triangle *t, int64_t dim, int64_t room, const char *options)
 {
     *t = (triangle){.dim = dim};
-    t->row = take(room, sizeof *t->row, "matrix");
-    t->column = take(room, sizeof *t->column, "matrix");
-    t->value = take(room, sizeof *t->value, "matrix");
-    return t->row && t->column && t->value ? EXIT_FINE : EXIT_FILE;
+    const bool fits = (t->row = take(room, sizeof *t->row, options)) &&
+                      (t->column = take(room, sizeof *t->column, options)) &&
+                      (t->value = take(room, sizeof *t->value, options));
+    return fits ? EXIT_FINE : EXIT_FILE;
 }
 
 static void triangle_add(triangle *t, int64_t row, int64_t column, double value)
@@ -71,7 +72,8 @@ static void say_singular(double kappa)
 {
     if (kappa == 0)
         say("with --kappa 0 the matrix is singular (constants have no precision): 'sample' refuses "
-            "it");
+            "it "
+            "unless a site of each connected part is fixed (--fix)");
 }
 
 /* ------------------------------------------------------------------ ar1 */
@@ -100,7 +102,7 @@ static exit_code make_ar1(int argc, char **argv)
     if (!options_parse(&command, argc, argv, &code))
         return code;
     triangle t;
-    code = triangle_start(&t, n, 2 * n);
+    code = triangle_start(&t, n, 2 * n, "-n");
     for (int64_t i = 0; code == EXIT_FINE && i < n; i++) {
         if (i > 0)
             triangle_add(&t, i, i - 1, -phi);
@@ -187,7 +189,7 @@ static exit_code make_grid(int argc, char **argv, bool wrap)
     if (!options_parse(&command, argc, argv, &code))
         return code;
     triangle t;
-    code = triangle_start(&t, g.rows * g.columns, 3 * g.rows * g.columns);
+    code = triangle_start(&t, g.rows * g.columns, 3 * g.rows * g.columns, "--rows, --cols");
     if (code == EXIT_FINE)
         fill_grid(&g, &t);
     char comment[160], number[32];
@@ -214,7 +216,7 @@ static exit_code make_torus(int argc, char **argv)
 /* D - weight W + kappa I, W the adjacency and D its row sums. */
 static exit_code fill_graph(const gbs_graph *graph, double weight, double kappa, triangle *t)
 {
-    const exit_code code = triangle_start(t, graph->nodes, graph->nodes + graph->links);
+    const exit_code code = triangle_start(t, graph->nodes, graph->nodes + graph->links, "--graph");
     for (int64_t i = 0; code == EXIT_FINE && i < graph->nodes; i++) {
         for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
             if (graph->neighbour[k] < i)
@@ -285,7 +287,8 @@ static exit_code make_graph(int argc, char **argv, bool intrinsic)
         .purpose =
             intrinsic
                 ? "Intrinsic conditional autoregression D - W + K I: W the graph's adjacency, D\n"
-                  "its row sums.  With K = 0 it is singular; 'sample' needs K above 0."
+                  "its row sums.  With K = 0 it is singular: 'sample' then needs a site of each\n"
+                  "connected part fixed (--fix)."
                 : "Proper conditional autoregression D - R W: W the graph's adjacency, D its row\n"
                   "sums; x_i given the others has mean R times its neighbours' average.",
         .example = intrinsic ? EXAMPLE_EDGES
@@ -324,10 +327,10 @@ static exit_code make_icar(int argc, char **argv)
 
 static exit_code fill_random(int64_t n, double cond, uint64_t seed, triangle *t)
 {
-    double *q = take(n * n, sizeof *q, "random matrix");
+    double *q = take(n * n, sizeof *q, "-n");
     exit_code code = q ? random_precision(n, cond, seed, q) : EXIT_FILE;
     if (code == EXIT_FINE)
-        code = triangle_start(t, n, n * (n + 1) / 2);
+        code = triangle_start(t, n, n * (n + 1) / 2, "-n");
     for (int64_t i = 0; code == EXIT_FINE && i < n; i++)
         for (int64_t j = 0; j <= i; j++)
             triangle_add(t, i, j, q[i * n + j]);

@@ -10,6 +10,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -68,6 +69,10 @@ static bool parse_real(const cli_command *command, const cli_option *o, const ch
     const double value = looks_decimal(text, true) ? strtod(text, &end) : 0;
     if (!end || *end) {
         usage_error(command, "%s: '%s' is not a number", o->name, text);
+        return false;
+    }
+    if (value > DBL_MAX && isinf(o->high)) {
+        usage_error(command, "%s: %s is beyond the range of double", o->name, text);
         return false;
     }
     const bool inside =

@@ -60,6 +60,15 @@ test_singular_is_said() {
     says err "singular"
     code 3 gibbsite sample -Q q.mtx --seed 1
     says err "null vector (1, 1, ..., 1) over sites 0..5"
+    printf 'nan\n0\nnan\nnan\nnan\nnan\n' >fix.csv
+    code 0 gibbsite sample -Q q.mtx --seed 1 --fix fix.csv
+    printf '0 1\n2 3\n' >parts.edges
+    code 0 gibbsite make icar --graph parts.edges -o q.mtx
+    says err "'sample' refuses it unless a site of each connected part is fixed (--fix)"
+    printf 'nan\n0\nnan\nnan\n' >fix.csv
+    code 3 gibbsite sample -Q q.mtx --seed 1 --fix fix.csv
+    printf 'nan\n0\nnan\n0\n' >fix.csv
+    code 0 gibbsite sample -Q q.mtx --seed 1 --fix fix.csv
     code 0 gibbsite make lattice --rows 3 --cols 3 --kappa 0 -o q.mtx
     says err "singular"
 }
@@ -77,9 +86,28 @@ test_damaged_graphs() {
     printf '2\n1 1 7\n2 1 1\n' >range.graph
     code 3 gibbsite make car --graph range.graph --rho 0.9 -o q.mtx
     says err "7"
+    printf '0 1\n5 900000\n' >sparse.edges
+    code 3 gibbsite make icar --graph sparse.edges -o q.mtx
+    says err "sparse.edges: the largest id is 900000, but the list has only 4 ids; if that is meant, give the number of sites by --nodes"
     : >empty.graph
     code 3 gibbsite make car --graph empty.graph --rho 0.9 -o q.mtx
     absent q.mtx
+}
+
+# One message, of the options that say how large; a sanitizer wants all of the address space.
+test_too_large() {
+    (ulimit -v 4000000 && gibbsite --version) >out 2>&1 || skip "this build does not run in 4 GB"
+    for options in "ar1 -n 2147483647 --phi 0.5" "lattice --rows 40000 --cols 40000 --kappa 1" \
+        "torus --rows 46340 --cols 46340 --kappa 1" "random -n 46340 --cond 2 --seed 1"; do
+        # shellcheck disable=SC2086
+        (ulimit -v 4000000 && code 4 gibbsite make $options -o q.mtx) || exit 1
+        case $options in
+        *--rows*) says err "--rows, --cols: no memory for" ;;
+        *) says err "-n: no memory for" ;;
+        esac
+        [ "$(wc -l <err)" = 1 ] || fail "one line expected: $(cat err)"
+        absent q.mtx
+    done
 }
 
 test_missing_folder() {

@@ -78,6 +78,11 @@ test_out_of_range() {
     wrong "--phi: 1 is out of range" make ar1 -n 3 --phi 1 -o q.mtx
     wrong "--rho: -1.5 is out of range" make car --graph g --rho -1.5 -o q.mtx
     wrong "--kappa: -1 is out of range" make lattice --rows 2 --cols 2 --kappa -1 -o q.mtx
+    wrong "--kappa: 1e999 is beyond the range of double" make lattice --rows 2 --cols 2 --kappa 1e999 -o q.mtx
+    wrong "--kappa: -1e999 is out of range" make lattice --rows 2 --cols 2 --kappa -1e999 -o q.mtx
+    wrong "--phi: 1e999 is out of range" make ar1 -n 3 --phi 1e999 -o q.mtx
+    wrong "--ess: 1e999 is beyond the range of double" summary draws.nc --ess 1e999
+    wrong "--rhat: 1e999 is beyond the range of double" summary draws.nc --rhat 1e999
     wrong "--rows: 2 is out of range" make torus --rows 2 --cols 3 --kappa 1 -o q.mtx
     wrong "--cond: 0.5 is out of range" make random -n 3 --cond 0.5 --seed 1 -o q.mtx
     wrong "condition number 1, not 2" make random -n 1 --cond 2 --seed 1 -o q.mtx
