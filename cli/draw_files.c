@@ -1,6 +1,7 @@
 /* Draws of one or several files.  Only a range of variables is in memory at a time; of several
  * files each range is read file by file and woven together.  Files say which chains they hold, and
  * those of a resumed run how many draws came before: so pieces find each other. */
+#define _POSIX_C_SOURCE 200809L
 #include "draw_files.h"
 
 #include <inttypes.h>
@@ -137,11 +138,82 @@ static origin read_origin(gbs_results_reader *reader)
     return o;
 }
 
-static void say_other_run(const char *path, const origin *its, const char *first,
+/* The length of the option that a record of options goes on with, and of its value, up to the next
+ * option (" --" or " -Q") outside quotes. */
+static size_t option_length(const char *options)
+{
+    bool quoted = false;
+    size_t k = 1;
+    for (; options[k]; k++) {
+        quoted ^= options[k] == '\'';
+        if (!quoted && (!strncmp(options + k, " --", 3) || !strncmp(options + k, " -Q ", 4)))
+            break;
+    }
+    return k;
+}
+
+static bool has_option(const char *options, const char *one, size_t length)
+{
+    for (; *options; options += option_length(options))
+        if (option_length(options) == length && !memcmp(options, one, length))
+            return true;
+    return false;
+}
+
+/* Those options of a record, each with a blank before it, that another has not, or not so. */
+static char *options_beyond(const char *options, const char *others)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    for (; to && *options; options += option_length(options))
+        if (!has_option(others, options, option_length(options)))
+            fwrite(options, 1, option_length(options), to);
+    if (to)
+        fclose(to);
+    return text;
+}
+
+/* The record of a file's options behind a blank, NULL where there is none. */
+static char *read_options(gbs_results_reader *reader)
+{
+    gbs_attribute a;
+    if (!gbs_results_attribute(reader, NULL, "options", &a) || a.kind != GBS_ATTRIBUTE_TEXT)
+        return NULL;
+    char *const options = malloc(strlen(a.value.text) + 2);
+    if (options)
+        sprintf(options, " %s", a.value.text);
+    return options;
+}
+
+/* Of one seed and as many chains, what differs are other options; false where they are not known.
+ */
+static bool say_other_options(const draw_files *files, int64_t f, int64_t begins)
+{
+    char *const its = read_options(files->reader[f]), *const there =
+                                                          read_options(files->reader[begins]);
+    char *const here = its && there ? options_beyond(its, there) : NULL;
+    char *const others = its && there ? options_beyond(there, its) : NULL;
+    const bool known = here && others && (*here || *others);
+    if (known)
+        say("warning: %s: is of another run than %s (here%s, there%s)", files->path[f],
+            files->path[begins], *here ? here : " without", *others ? others : " without");
+    free(its);
+    free(there);
+    free(here);
+    free(others);
+    return known;
+}
+
+static void say_other_run(const draw_files *files, int64_t f, int64_t begins, const origin *its,
                           const origin *there)
 {
+    const char *const path = files->path[f], *const first = files->path[begins];
     const char *const chains = gbs_plural(strtoll(its->chains, NULL, 10), "chain", "chains");
-    if (strcmp(its->seed, there->seed) == 0 && strcmp(its->chains, there->chains) == 0)
+    const bool alike = !strcmp(its->seed, there->seed) && !strcmp(its->chains, there->chains);
+    if (alike && say_other_options(files, f, begins))
+        return;
+    if (alike)
         say("warning: %s: is of another run than %s (seed %s, %s %s as there, but not all options)",
             path, first, its->seed, its->chains, chains);
     else
@@ -162,7 +234,7 @@ static exit_code check_origin(const draw_files *files, int64_t f, int64_t begins
                         "run?",
                         path, first, its.model, there.model);
     if (*its.run && *there.run && strcmp(its.run, there.run))
-        say_other_run(path, &its, first, &there);
+        say_other_run(files, f, begins, &its, &there);
     else if (!*its.run != !*there.run && gbs_results_reader_format(files->reader[f]) ==
                                              gbs_results_reader_format(files->reader[begins]))
         say("warning: %s: does not say of which run it is, as %s does", *its.run ? first : path,

@@ -304,7 +304,22 @@ test_several_files() {
     code 0 gibbsite summary one.nc draws.nc
     says err "draws.nc: is of another run than one.nc (seed 1, 4 chains; there seed 2, 1 chain)"
     code 0 gibbsite summary one.nc same.nc
-    says err "same.nc: is of another run than one.nc (seed 2, 1 chain as there, but not all options)"
+    says err "same.nc: is of another run than one.nc (here --warmup 5, there --warmup 1000)"
+    code 0 gibbsite sample -Q q.mtx --seed 2 --draws 50 --chains 1 --method exact -o 'e x.nc'
+    code 0 gibbsite summary one.nc 'e x.nc'
+    says err "one.nc (here --method exact, there --method gibbs --warmup 1000 --thin 1 --order forward --omega 1 --init overdispersed)"
+    printf '0\n0\n0\n0\n0\n0\n' >'a -- b.csv'
+    code 0 gibbsite sample -Q q.mtx --seed 2 --draws 50 --chains 1 --init 'a -- b.csv' --overrelax .5 -o init.nc
+    code 0 gibbsite summary one.nc init.nc
+    says err "one.nc (here --overrelax 0.5 --init 'a -- b.csv', there --init overdispersed)"
+    code 0 gibbsite sample -Q q.mtx --seed 2 --draws 50 --chains 1 --save-warmup -o more.nc
+    code 0 gibbsite summary one.nc more.nc
+    says err "one.nc (here --save-warmup, there without)"
+    mkdir csv
+    code 0 gibbsite sample -Q q.mtx --seed 2 --draws 50 --chains 1 -o csv/one.csv
+    code 0 gibbsite sample -Q q.mtx --seed 2 --draws 50 --chains 1 --warmup 5 -o csv/same.csv
+    code 0 gibbsite summary csv/one.csv csv/same.csv
+    says err "same.csv: is of another run than csv/one.csv (seed 2, 1 chain as there, but not all options)"
     code 0 gibbsite summary draws.nc draws.npy --json
     [ "$(json out chains)" = 8 ] || fail "chains: expected 8, got $(json out chains)"
     code 4 gibbsite summary draws.nc missing.nc
