@@ -72,6 +72,8 @@ def _set_rows(spec, rows, lower, upper):
             raise ValueError(f"{'row_upper' if lower is None else 'row_lower'}: it bounds rows, "
                              "which are not given")
         return None
+    if lower is None and upper is None:
+        raise ValueError("rows: neither row_lower nor row_upper is given")
     kept, constraints = [], spec.constraints
     if hasattr(rows, "tocsr"):
         matrix = rows.tocsr()

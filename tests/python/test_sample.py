@@ -168,7 +168,7 @@ REFUSALS = [
     (dict(stream="torch-cuda"), "card"), (dict(generator_state=b""), "generator_state"),
     (dict(stream="torch-cpu", generator_state=np.zeros(5056, np.uint8)), "generator_state: "),
     (dict(method="exact", thin=2), "exact draws"), (dict(method="hmc"), "method: 'hmc'"),
-    (dict(output="xarray"), "output: 'xarray'"),
+    (dict(output="xarray"), "output: 'xarray'"), (dict(stream=np.zeros((2, 2, 4))), "stream: array("),
     (dict(mean=[0, 1e300], dtype="float32"), "mean[1] is 1e+300, beyond the range of dtype float32"),
     (dict(offset=[-1e39, 0], dtype="float32"), "offset[0] is -1e+39, beyond"),
     (dict(fix=[np.nan, 1e39], dtype="float32"), "fix[1] is 1e+39, beyond"),
@@ -252,7 +252,7 @@ def test_rows_start_and_contradict(tmp_path):
 
 @pytest.mark.parametrize("arguments, words", [
     (dict(row_lower=1), "row_lower: it bounds rows"),
-    (dict(rows=[[1, 1]]), "neither lower nor upper"),
+    (dict(rows=[[1, 1]]), "rows: neither row_lower nor row_upper"),
     (dict(rows=[[1, 1, 1]], row_lower=0), "rows: shape"),
     (dict(rows=[[1, 1]], row_lower=[0, 0]), "row_lower: shape"),
     (dict(rows=[[1, 1]], row_lower=2, row_upper=1), "lower 2 is above upper 1"),
