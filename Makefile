@@ -153,6 +153,7 @@ install: packages
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX='$(PREFIX)'
 	@cmake --build --preset release --parallel $(JOBS)
 	@DESTDIR='$(DESTDIR)' cmake --install build/release
+	@test -n '$(DESTDIR)' || tools/after_install.sh build/release
 
 # The library's folder and the package's own files follow the prefix, so /usr it is from the start.
 deb: packages

@@ -87,6 +87,30 @@ for kind in shared static; do
     check "and runs" "$scratch/consumer"
 done
 
+# Not staged: the hint that `make install` then gives, for a prefix of one's own, and what it does
+# about ldconfig's cache (a stand-in, for it is the machine's) where it may and where it may not.
+check "make install in a prefix of one's own" sh -c "make --no-print-directory install PREFIX='$scratch/own' \
+    INSTALL_PACKAGES=true >'$scratch/own.log'"
+check "which says how the library is found" sh -c "sed -n 's/^to use it: //p' '$scratch/own.log' | tee '$scratch/use.sh' |
+    grep -x 'export PKG_CONFIG_PATH=.* LD_LIBRARY_PATH=$scratch/own/lib.*'"
+check "and so it is" env -u PKG_CONFIG_PATH -u LD_LIBRARY_PATH sh -c ". '$scratch/use.sh' &&
+    cc examples/c/00_first.c -o '$scratch/owned' \$(pkg-config --cflags --libs gibbsite) && '$scratch/owned'"
+mkdir "$scratch/bin"
+own_library=$(sed -n 's|/libgibbsite.so.0$||p' build/release/install_manifest.txt)
+stand_in() { # of an ldconfig that searches FOLDER, and ends with CODE where it is to write its cache
+    printf '#!/bin/sh\n[ $# = 0 ] || { echo "%s: (from a list)"; exit 0; }\ntouch "%s/cached"\nexit %s\n' \
+        "$1" "$scratch" "$2" >"$scratch/bin/ldconfig"
+    chmod +x "$scratch/bin/ldconfig"
+    rm -f "$scratch/cached"
+    PATH=$scratch/bin:$PATH tools/after_install.sh build/release >"$scratch/after.log"
+}
+stand_in "$own_library" 0
+check "ldconfig runs where it searches the folder" test -e "$scratch/cached" -a ! -s "$scratch/after.log"
+stand_in "$own_library" 1
+check "and where it fails there is a hint" grep -x "to use it: run ldconfig as root, .*" "$scratch/after.log"
+stand_in "$own_library/other" 0
+check "and elsewhere it does not run" test ! -e "$scratch/cached" -a -s "$scratch/after.log"
+
 # By CMake.
 check "find_package(gibbsite) is configured and builds" \
     sh -c "cmake -S tests/install/consumer -B '$scratch/by_cmake' -DCMAKE_PREFIX_PATH='$root' \
