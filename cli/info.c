@@ -222,7 +222,7 @@ static void print_facts(const facts *f)
     if (f->rows)
         printf("constraints   %lld %s, %s\n", (long long)f->rows,
                gbs_plural(f->rows, "row", "rows"),
-               f->rows_checked ? "with room between them"
+               f->rows_checked ? "with room inside"
                                : "not checked: Clp is not installed, or finds no start");
     print_spectrum(&f->spectrum);
     if (isnan(f->tau))

@@ -205,6 +205,7 @@ void report_print_check(const report *r, const report_limits *limits)
         print_failed(r, limits, report_repeats);
     }
     if (!outside && !repeats)
-        printf("check: passed, R-hat <= %g and bulk and tail ESS >= %g for all %" PRId64 " %s\n",
-               limits->rhat, limits->ess, r->source->variables, variables_of(r));
+        printf("check: passed, R-hat <= %g and bulk and tail ESS >= %g for %s %" PRId64 " %s\n",
+               limits->rhat, limits->ess, gbs_plural(r->source->variables, "the", "all"),
+               r->source->variables, variables_of(r));
 }

@@ -181,6 +181,10 @@ test_check() {
     ring_draws --method exact --draws 1000
     code 0 gibbsite summary draws.nc --check
     says out "check: passed, R-hat <= 1.01 and bulk and tail ESS >= 400 for all 6 variables"
+    code 0 gibbsite make ar1 -n 1 --phi 0.5 -o one.mtx
+    code 0 gibbsite sample -Q one.mtx --seed 1 -o one.nc
+    code 0 gibbsite summary one.nc --check
+    says out "ESS >= 400 for the 1 variable"
     code 1 gibbsite summary draws.nc --check --ess 100000
     says out "check: failed"
     says out "6 of 6 variables: x[0], x[1], x[2], x[3], x[4], x[5]"
