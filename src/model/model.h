@@ -18,7 +18,7 @@ struct gbs_model {
     double *fixed;         /* [D] values of fixed sites, NaN at free ones; NULL: none is fixed */
     double *lower, *upper; /* [D] bounds of all sites, in double; both NULL: none has any */
     gbs_constraints *constraints; /* with what it points to in one block; NULL: none */
-    _Atomic(double *) sd;  /* [D], published at the first gbs_model_sd; NULL before */
+    _Atomic(double *) sd;         /* [D], published at the first gbs_model_sd; NULL before */
     /* Published at the first checkpoint; 0 before.  gbs_model_hashes */
     atomic_uint_fast64_t precision_hash, location_hash;
     double asymmetry; /* as in gbs_spectrum */

@@ -152,8 +152,8 @@ static gbs_status fail_singular(gbs_context *ctx, gbs_matrix_label label, const 
     const char *const meaning =
         label.letter == 'C'
             ? "some combination of sites has no variance"
-            : "an intrinsic (improper) model; those need a constraint such as a sum of zero, which "
-              "is not supported yet";
+            : "an intrinsic (improper) model, which has no draws until some of its sites are held "
+              "fixed";
     return gbs_fail(ctx, GBS_ERROR_NOT_POSITIVE_DEFINITE,
                     "%s: singular (pivot %.3g at site %lld), null vector %s: %s", label.word, pivot,
                     (long long)site, vector, meaning);

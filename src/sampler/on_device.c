@@ -15,8 +15,8 @@ static size_t state_bytes(const gbs_sampler *sampler)
     return (size_t)(sampler->chains * sampler->dim) * gbs_type_size(sampler->type);
 }
 
-/* Does noise go through the device's memory, which holds noise_passes of it?  Sweeps between bounds,
- * within rows and whitened make their own in any order of visit. */
+/* Does noise go through the device's memory, which holds noise_passes of it?  Sweeps between
+ * bounds, within rows and whitened make their own in any order of visit. */
 static int is_buffered(const gbs_sampler *sampler)
 {
     if (gbs_boxes_any(sampler) || sampler->constrained != NULL)

@@ -54,7 +54,8 @@ static void test_refused(void **state)
     assert_refused(&f, &spec, GBS_ERROR_ARGUMENT, "omega: 1.2");
     spec = plain_spec(GBS_F64);
     spec.method = GBS_METHOD_EXACT;
-    assert_refused(&f, &spec, GBS_ERROR_ARGUMENT, "method: exact draws know no bounds, which 1 site has");
+    assert_refused(&f, &spec, GBS_ERROR_ARGUMENT,
+                   "method: exact draws know no bounds, which 1 site has");
     spec = plain_spec(GBS_F64);
     spec.stream.kind = GBS_STREAM_TORCH_CPU;
     assert_refused(&f, &spec, GBS_ERROR_ARGUMENT, "stream: torch's streams are of normals");

@@ -20,8 +20,8 @@ template <typename T> struct bounded_args {
     const int64_t *site;                     /* [D] at each place; NULL: its own number */
     int relaxed;                             /* some A_ii is not 0 */
     int overrelaxed;
-    T overrelax, beside; /* r, sqrt(1 - r^2) */
-    uint32_t key[10][2]; /* Philox's, of every round */
+    T overrelax, beside;        /* r, sqrt(1 - r^2) */
+    uint32_t key[10][2];        /* Philox's, of every round */
     const uint32_t *device_key; /* the same where prepare_bounded made it of a seed that is known
                                    only when it runs; NULL: above */
     uint64_t first_pass, first_chain;
