@@ -11,6 +11,7 @@ SciPy in Matrix Market's forms, must be one matrix to `info`; a data frame's nam
 every reader; ArviZ's own file must come out of `summary` under ArviZ's names.  Ends with
 `N passed, N failed`.
 """
+import csv
 import json
 import pathlib
 import subprocess
@@ -186,6 +187,10 @@ def check_input(folder):
         for index in (True, False)[: 1 + bool(names)]:  # without either a header is a row like others
             pandas.DataFrame(matrix, names, names).to_csv(folder / "a.csv", index=index)
             compare(f"pandas index={index} {names}", folder / "a.csv")
+    for quoting in (csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC):
+        for options in ({}, {"index": False, "header": False}):
+            pandas.DataFrame(matrix).to_csv(folder / "a.csv", quoting=quoting, **options)
+            compare(f"pandas quoting={quoting} {options}", folder / "a.csv")
     for symmetry in ("general", "symmetric"):
         for form in (matrix, scipy.sparse.coo_matrix(matrix)):
             for field in ("real", "integer"):

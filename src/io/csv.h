@@ -5,7 +5,9 @@
  *
  * A first line that is not all numbers is a header.  A first column that is not numbers, or lies
  * under an empty field of the header, or that the header leaves out, holds the rows' names.  Names
- * that only count (0, 1, ...; 1, 2, ...; V1, V2, ...) say nothing and are dropped. */
+ * that look like numbers need quotes, unless every field has them, or rows and columns only count
+ * under and beside an empty first field.  Names that only count (0, 1, ...; 1, 2, ...; V1, V2, ...)
+ * say nothing and are dropped. */
 #ifndef GBS_IO_CSV_H
 #define GBS_IO_CSV_H
 
@@ -17,8 +19,9 @@
  * Names: of the rows where there is one column or no header, else of the columns; those of a
  * square table's rows and columns must agree.
  * Owns: as gbs_array_read.
- * Fails: FILE; MEMORY; CONTENT, naming the line and the field: a word that is not a number, lines
- * of different length, an open quote, no numbers at all, names that disagree, repeat, or are not
+ * Fails: FILE; MEMORY; CONTENT, naming the line and the field: a word that is not a number, words
+ * and numbers in one line or column of names, an empty first field that is no corner, lines of
+ * different length, an open quote, no numbers at all, names that disagree, repeat, or are not
  * UTF-8 text. */
 gbs_io_status gbs_csv_read_input(gbs_input *input, gbs_array *out, gbs_io_error *error);
 

@@ -92,3 +92,38 @@ gbs_split gbs_csv_split(char *line, char separator, gbs_fields *fields)
         line = end + 1;
     }
 }
+
+/* Whether a field without quotes that says NA ends behind it. */
+static int is_na(const char *text, char separator)
+{
+    return text[0] == 'N' && text[1] == 'A' &&
+           (text[2] == separator || strchr(BLANKS "\n", text[2]));
+}
+
+int gbs_csv_all_quoted(const gbs_fields *first, const char *rest, char separator)
+{
+    for (int64_t i = 0; i < first->count; i++) {
+        const char *text = first->field[i].text;
+        if (!first->field[i].quoted && *text && strcmp(text, "NA") != 0)
+            return 0;
+    }
+    int inside = 0, line_begins = 1;
+    for (; *rest; rest++) {
+        if (*rest == '\n') {
+            inside = 0; /* no field goes beyond its line */
+            line_begins = 1;
+        } else if (inside || *rest == '"') {
+            inside ^= *rest == '"';
+            line_begins = 0;
+        } else if (line_begins && *rest == '#') {
+            rest += strcspn(rest, "\n");
+            rest -= !*rest;
+        } else if (*rest == separator || is_na(rest, separator)) {
+            rest += *rest != separator;
+            line_begins = 0;
+        } else if (!strchr(BLANKS, *rest)) {
+            return 0;
+        }
+    }
+    return 1;
+}

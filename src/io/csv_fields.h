@@ -29,4 +29,8 @@ char gbs_csv_separator(const char *line);
 /* Cuts the line.  On failure fields->count is the number of the field to blame, from 0. */
 gbs_split gbs_csv_split(char *line, char separator, gbs_fields *fields);
 
+/* Whether every field that is neither empty nor NA is quoted: those of the first line, which is
+ * cut, and of the text behind it, which is not.  Lines that begin with # do not count. */
+int gbs_csv_all_quoted(const gbs_fields *first, const char *rest, char separator);
+
 #endif

@@ -195,6 +195,32 @@ test_notices() {
     near tau_max "$(json out tau_max)" 2 1e-9
 }
 
+# A missing number, a slip or quotes in the first field make no smaller model of a table.
+test_csv_first_field() {
+    printf ',-1,0\n-1,2,-1\n0,-1,2\n' >q.csv
+    code 3 gibbsite info -Q q.csv
+    says err "q.csv: line 1: field 1 is empty, so that row 1, column 1 would be NaN"
+    printf 'NA,-1,0\n-1,2,-1\n0,-1,2\n' >q.csv
+    code 3 gibbsite info -Q q.csv
+    says err "q.csv: precision: Q[0,0] is NaN"
+    for slip in 2o 0x2; do
+        printf '%s,-1\n-1,2\n' $slip >q.csv
+        code 3 gibbsite info -Q q.csv
+        says err "q.csv: line 1: field 1: \"$slip\" is not a number, but field 1 of line 2 is"
+    done
+    printf '"2","-1"\r\n"-1","2"\r\n' >q.csv
+    code 0 gibbsite info -Q q.csv
+    says out "2 x 2, precision with 4 nonzeros"
+    printf ',0,1,2\n0,2,-1,0\n1,-1,2,-1\n2,0,-1,2\n' >q.csv
+    code 0 gibbsite info -Q q.csv
+    says out "3 x 3, precision with 7 nonzeros"
+    for fixed in ',0,1' '""\n0.0\n1.0' '"","0","1"' ',0\n0,\n1,0.0\n2,1.0'; do
+        printf '%b\n' "$fixed" >fixed.csv
+        code 0 gibbsite info -Q q.csv --fix fixed.csv
+        says out "3 x 3, 2 sites fixed"
+    done
+}
+
 # A CSV file of one number is a 1 x 1 matrix.
 test_one_site() {
     echo 4 >one.csv

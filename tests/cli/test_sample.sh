@@ -345,6 +345,18 @@ test_names() {
     printf 'b c,\na,1\n' >fixed.csv
     code 3 gibbsite sample -Q q.csv --fix fixed.csv --seed 1
     says err 'fixed.csv: number 1 is named "b c", but "a" in q.csv'
+    printf '1o,5\n2,6\n' >mu.csv
+    code 3 gibbsite sample -Q plain.csv --mean mu.csv --seed 1
+    says err 'mu.csv: line 1: field 1: "1o" is not a number, but field 1 of line 2 is; a name'
+    printf 'mu\n0,5\n1,5\n' >mu.csv
+    code 3 gibbsite sample -Q plain.csv --mean mu.csv --seed 1
+    says err 'mu.csv: line 2: field 1: "0" would be the name of a row'
+    printf '1o,5,6\n1,2,3\n1,2,3\n1,2,3\n' >start.csv
+    code 3 gibbsite sample -Q plain.csv --init start.csv --seed 1
+    says err 'start.csv: line 1: field 1: "1o" is not a number, but field 1 of line 2 is; a name'
+    printf '#N/A,1\n1,1\n' >rows.csv
+    code 3 gibbsite sample -Q plain.csv --rows rows.csv --row-upper 9 --seed 1
+    says err 'rows.csv: line 1: field 1: "#N/A" is not a number'
     printf 'b c,a\n1,2\n' >start.csv
     code 3 gibbsite sample -Q q.csv --init start.csv --seed 1
     says err 'start.csv: number 1 is named "b c", but "a" in q.csv'
