@@ -41,6 +41,7 @@ typedef struct NAME(draw) {
     V power, rise, density_b; /* see truncnorm_densities */
     V d1, d2;                 /* derivatives of R at start: -d1, d2; the next one is -d3 */
     V whole, part;            /* e^-t in two parts: 1 and a small one, or 0 and all */
+    int two_ended;            /* does any lane have an upper bound within reach? */
     M left;                   /* middle: the draw lies below the mean */
     V t;                      /* to as many digits as the solution wants */
 } NAME(draw);
@@ -69,7 +70,8 @@ GBS_INLINE void NAME(truncnorm_ratios)(NAME(draw) * draw)
     NAME(mills)(V_(min)(V_(negate_where)(draw->middle, a), FARTHEST), &above_a, &below_a);
     above_b = FARTHEST_ABOVE;
     below_b = FARTHEST_BELOW;
-    if (M_(any)(V_(less)(draw->b, FARTHEST)))
+    draw->two_ended = M_(any)(V_(less)(draw->b, FARTHEST)) != 0;
+    if (draw->two_ended)
         NAME(mills)(V_(min)(draw->b, FARTHEST), &above_b, &below_b);
     /* 1 / below_a (far: 1 / a) and 1 / (above_a below_b), which far is a constant, by one division
      */
@@ -98,9 +100,9 @@ GBS_INLINE void NAME(truncnorm_densities)(NAME(draw) * draw)
     const V exponent = V_(select)(draw->middle, drop, V_(mul)(V_(mul)(a, half), a));
     draw->rise = NAME(exp_minus)(V_(min)(exponent, least), &draw->power);
     draw->density_b = DENSITY_THERE;
-    const V exponent_b = V_(mul)(V_(mul)(b, half), b);
-    if (M_(any)(M_(and)(draw->middle, V_(less)(exponent_b, least)))) {
+    if (draw->two_ended && M_(any)(draw->middle)) {
         V power;
+        const V exponent_b = V_(mul)(V_(mul)(b, half), b);
         const V rise = NAME(exp_minus)(V_(min)(exponent_b, least), &power);
         draw->density_b = V_(fma)(power, rise, power);
     }
