@@ -96,4 +96,7 @@ wait
 for name in 1 2 3 4 5 6 memcheck racecheck initcheck synccheck; do
     [ ! -f "$logs/chain.$name" ] || cat "$logs/chain.$name"
 done
+# with the card's memory to themselves
+run test_gpu_launch_memory "$programs/test_gpu_launch" --memory
+run test_gpu_sampler_memory "$programs/test_gpu_sampler" --memory
 awk '{p += $1; f += $3} END {printf "%d passed, %d failed\n", p, f; exit f != 0}' "$logs/counts"
