@@ -9,13 +9,23 @@
 
 const char *const f32_words[] = {"fine", "warn", "refuse"};
 
+static exit_code judge_reading(gbs_io_status status, const gbs_io_error *error)
+{
+    if (status != GBS_IO_OK)
+        return complain((exit_code)gbs_io_exit_code(status), "%s", error->message);
+    return EXIT_FINE;
+}
+
 exit_code load_array(const char *path, gbs_array *out)
 {
     gbs_io_error error;
-    const gbs_io_status status = gbs_array_read(path, out, &error);
-    if (status != GBS_IO_OK)
-        return complain((exit_code)gbs_io_exit_code(status), "%s", error.message);
-    return EXIT_FINE;
+    return judge_reading(gbs_array_read(path, out, &error), &error);
+}
+
+exit_code load_array_rows(const char *path, gbs_array *out)
+{
+    gbs_io_error error;
+    return judge_reading(gbs_array_read_rows(path, out, &error), &error);
 }
 
 double array_at(const gbs_array *array, int64_t k)
@@ -158,7 +168,9 @@ static exit_code load_bounds(const char *text, model_facts *facts, double **out)
         return EXIT_FINE;
     if (is_number(text, &value))
         return load_numbers(text, facts->dim, out);
-    const exit_code code = load_vector(text, facts, &array);
+    exit_code code = check_bound_file(text);
+    if (code == EXIT_FINE)
+        code = load_vector(text, facts, &array);
     if (code != EXIT_FINE)
         return code;
     *out = take(facts->dim, sizeof **out, "bounds");

@@ -20,6 +20,7 @@ typedef struct model_files {
 
 /* Reads an array; prints what failed. */
 exit_code load_array(const char *path, gbs_array *out);
+exit_code load_array_rows(const char *path, gbs_array *out); /* gbs_array_read_rows */
 
 /* Element k of an array of either type, in double. */
 double array_at(const gbs_array *array, int64_t k);
@@ -65,6 +66,9 @@ bool is_number(const char *text, double *value);
 /* `text` is a number, for each of `count`, or names a file with a vector of so many; *out is the
  * caller's, ended by free(). */
 exit_code load_numbers(const char *text, int64_t count, double **out);
+
+/* `text`, which is no number, should name a file that is there. */
+exit_code check_bound_file(const char *text);
 
 /* Row constraints.  check: bounds need rows, rows need bounds, and a number must fit in double.
  * load: what it fills must outlive gbs_model_create, and is ended by row_arrays_free, whatever

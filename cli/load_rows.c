@@ -1,12 +1,15 @@
 /* Row constraints from files: --rows with --row-lower and --row-upper. */
+#define _POSIX_C_SOURCE 200809L
 #include "load.h"
 #include "options.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bool is_number(const char *text, double *value)
 {
@@ -30,6 +33,13 @@ static exit_code copy_numbers(const gbs_array *array, double **out)
     return *out ? EXIT_FINE : EXIT_FILE;
 }
 
+exit_code check_bound_file(const char *text)
+{
+    if (strchr(text, ':') || access(text, F_OK) == 0) /* a member of an archive has a colon */
+        return EXIT_FINE;
+    return complain(EXIT_FILE, "%s: is neither a number nor a file: %s", text, strerror(errno));
+}
+
 exit_code load_numbers(const char *text, int64_t count, double **out)
 {
     double value;
@@ -40,7 +50,9 @@ exit_code load_numbers(const char *text, int64_t count, double **out)
         return *out ? EXIT_FINE : EXIT_FILE;
     }
     gbs_array array = {0};
-    exit_code code = load_array(text, &array);
+    exit_code code = check_bound_file(text);
+    if (code == EXIT_FINE)
+        code = load_array(text, &array);
     if (code != EXIT_FINE)
         return code;
     const bool flat =
@@ -80,7 +92,7 @@ static exit_code load_matrix(const model_files *files, model_facts *facts, row_a
                              int64_t *count)
 {
     gbs_array array = {0};
-    exit_code code = load_array(files->rows, &array);
+    exit_code code = load_array_rows(files->rows, &array);
     if (code != EXIT_FINE)
         return code;
     const bool one = array.axes == 1 && array.shape[0] == facts->dim;

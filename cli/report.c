@@ -197,5 +197,7 @@ const char *report_sentence(const report *r, const report_note *note)
 {
     if (note->bit == GBS_NOTE_TOO_SHORT && r->source->draws < 4)
         return "fewer than 4 draws a chain, R-hat and ESS are undefined";
+    if (note->bit == GBS_NOTE_CONSTANT && r->source->chains * r->source->draws == 1)
+        return "one draw alone says nothing of the others";
     return note->sentence;
 }

@@ -113,7 +113,7 @@ static void print_warnings(const report *r)
         puts("warning: the trace is beyond double's range: squares of the draws overflow");
     if (r->source->chains == 1 && r->moments)
         puts("note: one chain and no draws, so nothing tells whether it has converged");
-    else if (r->source->chains == 1)
+    else if (r->source->chains == 1 && r->source->draws >= 4)
         puts("note: one chain, so R-hat compares its two halves");
 }
 

@@ -143,7 +143,7 @@ static exit_code load_start(sample_run *run, gbs_sampler_spec *spec)
     if (plan->start != GBS_START_GIVEN)
         return EXIT_FINE;
     gbs_array *a = &run->initial;
-    exit_code code = load_array(plan->init, a);
+    exit_code code = load_array_rows(plan->init, a);
     if (code != EXIT_FINE)
         return code;
     const bool column =

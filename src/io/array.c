@@ -79,16 +79,28 @@ gbs_io_status gbs_array_read_input(gbs_input *input, gbs_array *out, gbs_io_erro
                        start);
 }
 
-gbs_io_status gbs_array_read(const char *path, gbs_array *out, gbs_io_error *error)
+static gbs_io_status read_path(const char *path, int rows_apart, gbs_array *out,
+                               gbs_io_error *error)
 {
     *out = (gbs_array){0};
     gbs_input input;
     gbs_io_status status = gbs_npz_input_open(&input, path, error);
     if (status)
         return status;
+    input.rows_apart = rows_apart;
     status = gbs_array_read_input(&input, out, error);
     gbs_input_close(&input);
     return status;
+}
+
+gbs_io_status gbs_array_read(const char *path, gbs_array *out, gbs_io_error *error)
+{
+    return read_path(path, 0, out, error);
+}
+
+gbs_io_status gbs_array_read_rows(const char *path, gbs_array *out, gbs_io_error *error)
+{
+    return read_path(path, 1, out, error);
 }
 
 void gbs_array_free(gbs_array *array)

@@ -28,6 +28,10 @@ typedef struct gbs_array {
  * Fails: FILE, CONTENT, MEMORY; *out is then all zero. */
 gbs_io_status gbs_array_read(const char *path, gbs_array *out, gbs_io_error *error);
 
+/* The same of a file whose rows are not what its columns are, as chains or constraints beside
+ * sites: the names of the rows of a square table then are no names of columns. */
+gbs_io_status gbs_array_read_rows(const char *path, gbs_array *out, gbs_io_error *error);
+
 /* The same from an input that is already open. */
 gbs_io_status gbs_array_read_input(gbs_input *input, gbs_array *out, gbs_io_error *error);
 

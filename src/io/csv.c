@@ -35,6 +35,8 @@ typedef struct reader {
     int header_numbers; /* names of the header are numbers in quotes */
     int name_slips;     /* the first row's name begins as a number does */
     int name_numbers;   /* there is a row whose name is a number without quotes */
+    int name_missing;   /* there is one without a name */
+    int rows_apart;     /* as gbs_input's */
     int64_t rows, columns;
     double *value; /* [rows * columns], room for `room` */
     int64_t room;
@@ -315,6 +317,7 @@ static gbs_io_status read_row_name(reader *r)
         return fail_at(r, first->line, 0, what, first->text);
     }
     r->name_numbers |= has_digits(field);
+    r->name_missing |= !*field->text;
     return add_name(r, &r->row, field->text);
 }
 
@@ -363,9 +366,9 @@ static gbs_io_status read_first_lines(reader *r, int *more, int *header)
  * and columns that both count are, but in a table of 2 x 2, where "0" or "1" counts too easily. */
 static gbs_io_status check_row_names(const reader *r)
 {
-    if (r->bare_corner && r->name_numbers &&
-        (r->rows + r->columns == 2 || !gbs_csv_names_count(&r->row) ||
-         !gbs_csv_names_count(&r->column)))
+    const int only_count =
+        r->rows + r->columns > 2 && gbs_csv_names_count(&r->row) && gbs_csv_names_count(&r->column);
+    if (r->bare_corner && (r->name_missing || (r->name_numbers && !only_count)))
         return gbs_io_fail_line(r->error, GBS_IO_CONTENT, r->path, r->column.name[0].line,
                                 "field 1 is empty, so that row 1, column 1 would be NaN; above "
                                 "names of rows, " NAMES_NEED_QUOTES);
@@ -398,7 +401,7 @@ static gbs_io_status choose_names(const reader *r, const gbs_csv_names **chosen)
 {
     const int row = r->row.count && !gbs_csv_names_count(&r->row);
     const int column = r->column.count && r->columns > 1 && !gbs_csv_names_count(&r->column);
-    const int square = r->rows == r->columns;
+    const int square = r->rows == r->columns && !r->rows_apart;
     *chosen = column ? &r->column : row && (square || r->columns == 1) ? &r->row : NULL;
     if (!*chosen)
         return GBS_IO_OK;
@@ -451,7 +454,8 @@ gbs_io_status gbs_csv_read_input(gbs_input *input, gbs_array *out, gbs_io_error 
         free(text);
         return gbs_io_fail_memory(error, input->path, 1, (int64_t)sizeof locale);
     }
-    reader r = {.path = input->path, .cursor = text, .error = error};
+    reader r = {
+        .path = input->path, .cursor = text, .error = error, .rows_apart = input->rows_apart};
     r.cursor += strncmp(text, mark, sizeof mark - 1) == 0 ? sizeof mark - 1 : 0;
     status = read_text(&r, out);
     gbs_locale_leave(&locale);

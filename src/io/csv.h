@@ -16,13 +16,13 @@
 #include "io/file.h"
 
 /* Reads a table into an F64 array: one axis if it has one column, else two.
- * Names: of the rows where there is one column or no header, else of the columns; those of a
- * square table's rows and columns must agree.
+ * Names: of the columns, or of the rows where there is one column; a square table's rows and
+ * columns have the same names, or one of them has none, unless input->rows_apart.
  * Owns: as gbs_array_read.
  * Fails: FILE; MEMORY; CONTENT, naming the line and the field: a word that is not a number, words
  * and numbers in one line or column of names, an empty first field that is no corner, lines of
- * different length, an open quote, no numbers at all, names that disagree, repeat, or are not
- * UTF-8 text. */
+ * different length, an open quote, no numbers at all, names that disagree, repeat, are empty
+ * or are not UTF-8 text. */
 gbs_io_status gbs_csv_read_input(gbs_input *input, gbs_array *out, gbs_io_error *error);
 
 #endif

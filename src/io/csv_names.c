@@ -66,6 +66,9 @@ gbs_io_status gbs_csv_names_check_text(const gbs_csv_names *list, const char *pa
 {
     for (int64_t i = 0; i < list->count; i++) {
         const char *at = list->name[i].text;
+        if (!*at)
+            return gbs_io_fail_line(error, GBS_IO_CONTENT, path, list->name[i].line,
+                                    "a name is empty");
         for (int length; *at; at += length) {
             length = sequence_length(at);
             if (!length)

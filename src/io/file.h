@@ -16,8 +16,9 @@
 typedef struct gbs_input {
     const char *path; /* the caller's, for messages; must outlive the input */
     FILE *stream;
-    int64_t bytes; /* length of the whole input */
-    char *memory;  /* of a pipe or a member of an archive; else NULL */
+    int64_t bytes;  /* length of the whole input */
+    char *memory;   /* of a pipe or a member of an archive; else NULL */
+    int rows_apart; /* a table's rows are not what its columns are: io/array.h */
 } gbs_input;
 
 /* Owns: *input is ended by gbs_input_close.

@@ -360,6 +360,12 @@ test_names() {
     printf 'b c,a\n1,2\n' >start.csv
     code 3 gibbsite sample -Q q.csv --init start.csv --seed 1
     says err 'start.csv: number 1 is named "b c", but "a" in q.csv'
+    # Rows that are chains or constraints are no sites, even where there are as many.
+    printf 'c1,0,1\nc2,1,0\n' >start.csv
+    printf ',a,b c\ninc,1,-1\nsum,1,1\n' >rows.csv
+    code 0 gibbsite sample -Q q.csv --init start.csv --chains 2 --seed 1 --draws 5
+    code 0 gibbsite sample -Q q.csv --rows rows.csv --row-upper 9 --seed 1 --draws 5
+    says out "x[b c]"
     # A matrix without names: such as count its sites must do so in its order.
     for names in V2,V1 x.2,x.1 'x[1],x[0]'; do
         printf '%s\n1,2\n' "$names" >start.csv

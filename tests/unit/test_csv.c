@@ -179,6 +179,9 @@ static void test_refused(void **state)
         {",1990,1991\n1990,2,-1\n1991,-1,2\n", "names of rows, a name that looks like a number", 1},
         {"\"\",\"-1\"\n\"-1\",\"2\"\n", "field 1 is empty, so that row 1, column 1", 1},
         {",0\n0,2\n", "field 1 is empty, so that row 1, column 1", 1},
+        {",2,-1\n,-1,2\n", "field 1 is empty, so that row 1, column 1", 1},
+        {"\"\",\"2\",\"-1\"\n\"\",\"-1\",\"2\"\n", "field 1 is empty, so that row 1, column 1", 1},
+        {"a,2,-1\n,-1,2\n", "a name is empty", 2},
         {",-1,0\nx,2,-1\n0,-1,2\n", "field 1 is empty, so that row 1, column 1", 1},
         {",-1\n-1o,2\n", "field 1: \"-1o\" is not a number; a name that begins as one", 2},
         {",,\n,2,-1\n0,-1,2\n", "field 1 is empty, so that row 1, column 1", 1},
@@ -315,6 +318,29 @@ static void test_zero_byte(void **state)
     print_message("a zero byte is refused by its place\n");
 }
 
+/* Rows of constraints and chains, whose names are no sites' even where there are as many. */
+static void test_rows_apart(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"inc,2,-1\nsum,-1,3\n", ",a,b\ninc,2,-1\nsum,-1,3\n"};
+    gbs_array array;
+    gbs_io_error error;
+    for (int k = 0; k < 2; ++k) {
+        const char *const path = scratch_text("t.csv", texts[k]);
+        assert_accepted(texts[k], gbs_array_read_rows(path, &array, &error), &error);
+        assert_int_equal(array.shape[0], 2);
+        assert_int_equal(array.shape[1], 2);
+        if (k == 0)
+            assert_null(array.name);
+        else
+            assert_string_equal(array.name[1], "b");
+        gbs_array_free(&array);
+    }
+    assert_refused("rows that are sites", read_and_free(scratch_text("t.csv", texts[1]), &error),
+                   &error, GBS_IO_CONTENT, "row 1 is named \"inc\", but column 1 \"a\"");
+    print_message("names of rows apart are passed over\n");
+}
+
 static void test_damage(void **state)
 {
     (void)state;
@@ -351,9 +377,10 @@ static void test_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layouts), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_slips),   cmocka_unit_test(test_zero_byte),
-        cmocka_unit_test(test_damage),  cmocka_unit_test(test_large),
+        cmocka_unit_test(test_layouts),   cmocka_unit_test(test_rows_apart),
+        cmocka_unit_test(test_refused),   cmocka_unit_test(test_slips),
+        cmocka_unit_test(test_zero_byte), cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_large),
     };
     return cmocka_run_group_tests(tests, scratch_open, scratch_close);
 }
