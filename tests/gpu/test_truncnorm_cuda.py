@@ -75,6 +75,12 @@ def refusals():
     check(raises(lambda: truncnorm(lower, lower=lower, upper=1.0, seed=1, check=True), "element [1]"),
           "check=True")
     check(raises(lambda: truncnorm(lower, sd=torch.ones(2)), "are on"), "two devices")
+    for name, values in (("u", [0.5, 1.0]), ("u", [0.5, float("nan")]), ("word", [1, -1]),
+                         ("word", [1, 2**32])):
+        given = {name: torch.tensor(values, device="cuda")}
+        check(truncnorm(lower, **given).isnan().tolist() == [False, True], f"{name} {values}: NaN")
+        check(raises(lambda given=given: truncnorm(lower, check=True, **given), f"{name}: "),
+              f"{name} {values}: check=True")
 
 
 if __name__ == "__main__":

@@ -65,6 +65,9 @@ def test_compile_and_meta():
         assert (compiled(x, sweep) == step(x, sweep)).all()
     with pytest.raises(Exception, match="give a seed"):
         torch.compile(lambda v: tensor_truncnorm(v), fullgraph=True)(x)
+    u = torch.tensor([0.0, 0.25, 1.0, 1.5, -0.1, float("nan")])
+    x = torch.compile(lambda v: tensor_truncnorm(v, u=u), fullgraph=True)(torch.zeros(6))
+    assert x.isnan().tolist() == [False, False, True, True, True, True]  # as on a GPU: no wait
     meta = torch.ops.gibbsite.truncnorm(*(torch.empty(3, device="meta") for _ in range(4)), None,
                                         (2, 3), 1, 0, 0, 0)
     assert meta.shape == (2, 3)
@@ -88,6 +91,12 @@ def test_leaves_gradients_alone():
     (lambda: truncnorm(torch.zeros(3), sd=-1.0), ValueError, r"sd\[0\]: -1"),
     (lambda: truncnorm(torch.zeros(3, dtype=torch.int32)), TypeError, "torch.int32"),
     (lambda: truncnorm(torch.zeros(3), word=torch.zeros(3)), TypeError, "word"),
+    *((lambda u=u: truncnorm(torch.zeros(3), u=torch.tensor([0.5, u, 0.5])), ValueError,
+       r"u: uniforms must be in \[0, 1\)") for u in (1.0, 1.5, -0.1, float("nan"))),
+    *((lambda word=word: truncnorm(torch.zeros(3), word=torch.tensor(word)), ValueError,
+       r"word: whole numbers in 0 .. 2\^32 - 1") for word in (-1, 2**32)),
+    (lambda: truncnorm(torch.zeros(3).double(), word=torch.tensor(2**53)), ValueError,
+     r"word: whole numbers in 0 .. 2\^53 - 1"),
     (lambda: truncnorm(torch.zeros(3), seed=2**64), ValueError, "seed"),
     (lambda: tensor_truncnorm(0.0), TypeError, "tensor"),
     (lambda: truncnorm(torch.zeros(3), threads=2), TypeError, "threads"),

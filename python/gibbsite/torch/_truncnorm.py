@@ -51,17 +51,35 @@ def _next_half(t, towards):
     return torch.where(bits < 0x8000, bits, bits - 0x10000).to(torch.int16).view(t.dtype)
 
 
-def _words(u, word, bits):
+def _words(u, word, bits, device):
+    """The words on the device, and where they are not words."""
     if u is not None and word is not None:
         raise ValueError("truncnorm: u and word: only one can be given")
+    name, given = ("word", word) if u is None else ("u", u)
+    if given is None:
+        return None, None
+    if not isinstance(given, torch.Tensor):
+        raise TypeError(f"truncnorm: {name}: {given!r}; a tensor is needed")
+    if given.dtype == torch.bool or given.is_complex() or given.is_floating_point() and u is None:
+        raise TypeError(f"truncnorm: {name} is {given.dtype}; " +
+                        ("integers are needed" if u is None else "real numbers are needed"))
+    given = given.detach().to(device)
     if u is not None:
-        word = torch.floor(u.double() * 2.0**bits).long()
-    if word is None:
-        return None
-    if word.dtype.is_floating_point or word.dtype == torch.bool:
-        raise TypeError(f"truncnorm: word is {word.dtype}; integers are needed")
-    word = word.long()
-    return word if bits == 53 else torch.where(word >= 2**31, word - 2**32, word).int()
+        u = given.double()
+        bad = ~((u >= 0) & (u < 1))
+        word = torch.floor(u * 2.0**bits).long()
+    else:
+        word = given.long()
+        bad = (word < 0) | (word >= 2**bits)
+    word = word if bits == 53 else torch.where(word >= 2**31, word - 2**32, word).int()
+    return word, bad
+
+
+def _check_words(bad, u, bits):
+    if bool(bad.any()):
+        raise ValueError("truncnorm: " + (
+            f"word: whole numbers in 0 .. 2^{bits} - 1 are needed" if u is None else
+            "u: uniforms must be in [0, 1)"))
 
 
 def _shape(size, tensors):
@@ -107,8 +125,8 @@ def truncnorm(mean=0.0, sd=1.0, lower=-math.inf, upper=math.inf, *, size=None, s
 
     seed    None takes 64 bits from torch's CPU generator (or `generator`, also of the CPU),
             whatever the device.  With torch.compile and in CUDA graphs a seed is needed
-    check   CUDA: raise where the CPU always does (lower > upper, NaN, sd not above 0); waits for
-            the device.  Without it such draws are NaN
+    check   CUDA: raise where the CPU always does (lower > upper, NaN, sd not above 0, u or word out of
+            range); waits for the device.  Without it such draws are NaN
 
     Not differentiable.
     """
@@ -132,7 +150,11 @@ def truncnorm(mean=0.0, sd=1.0, lower=-math.inf, upper=math.inf, *, size=None, s
         low = float(low)
     if not isinstance(upper, torch.Tensor):
         high = float(high)
-    given = _words(u, word, 32 if wide == torch.float32 else 53)
+    bits = 32 if wide == torch.float32 else 53
+    given, bad = _words(u, word, bits, device)
+    at_once = bad is not None and device.type == "cpu" and not torch.compiler.is_compiling()
+    if at_once or bad is not None and check and device.type == "cuda":
+        _check_words(bad, u, bits)
     if given is not None and seed is not None:
         raise ValueError("truncnorm: seed: the words are given, so no seed is used")
     arguments = [prepared(v) for v in (mean, sd, low, high)]
@@ -142,6 +164,8 @@ def truncnorm(mean=0.0, sd=1.0, lower=-math.inf, upper=math.inf, *, size=None, s
     if given is None:
         seed = _drawn_seed(generator) if seed is None else _signed(seed)
     x = torch.ops.gibbsite.truncnorm(*arguments, given, shape, seed or 0, sweep, chain, place)
+    if bad is not None and not at_once:
+        x = x.masked_fill(bad, math.nan)
     if check and x.is_cuda and bool(x.isnan().any()):
         bad = x.isnan().nonzero()[0].tolist()
         raise ValueError(f"truncnorm: element {bad} has bounds that cross, a NaN, an infinite mean "
