@@ -18,6 +18,7 @@ _LATER = 4
 _STREAMS = {"native": 0, "given": 1, "torch-cpu": 2, "torch-cuda": 3}
 _MAPPING_VERSIONS = {"native": 1, "given": 0, "torch-cpu": 1, "torch-cuda": 1}
 _STATE_BYTES = {"torch-cpu": 5056, "torch-cuda": 16}
+_PILOT_VERSION = 1
 _TYPES = {"float32": np.float32, "f32": np.float32, "float64": np.float64, "f64": np.float64}
 
 
@@ -194,6 +195,20 @@ def _generator_state(context, sampler, stream):
     return state
 
 
+def _pilot_text(pilot):
+    """As the program's files put it (cli/sample_pilot.c)."""
+    def option(it):
+        return it["method"] + (f" --overrelax {it['overrelax']:.15g}" if it["overrelax"] > 0 else "")
+
+    tried = pilot["tried"]
+    ran = ", ".join(f"{option(it)} {max(it['sweeps_to_forget']):.3g}" for it in tried
+                    if "left_out" not in it)
+    text = f"{option(tried[pilot['chosen']])}; sweeps to forget, the slowest of three figures: {ran}"
+    each = [option(it) + (f" ({it['left_out']})" if it["left_out"] != later.get("left_out") else "")
+            for it, later in zip(tried, [*tried[1:], {}]) if "left_out" in it]
+    return text + ("; left out: " + ", ".join(each) if each else "")
+
+
 def _arviz(draws, model, first_chain, first_draw):
     """The groups and attributes of the program's netCDF files."""
     try:
@@ -220,6 +235,8 @@ def _arviz(draws, model, first_chain, first_draw):
                 "x_dim_0": np.arange(model.dim)},
         attrs=facts,
     )
+    if draws.pilot is not None:
+        facts |= {"pilot": _pilot_text(draws.pilot), "pilot_version": _PILOT_VERSION}
     data.attrs.update(facts | draws.attributes)
     data.constant_data["location"].attrs["form"] = LOCATION_NAMES[model.location_kind]
     return data
@@ -280,6 +297,7 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
                          run, whose options come from it; what is given all the same must agree.  The
                          draws are those of one run without a break; the model must be given again
     output               "array": [chain, draw, D]; "arviz": InferenceData, as the program's files
+                         but for model_hash, run_id and options, which are the program's alone
 
     The native stream gives the same bits on every machine, any number of threads and a GPU.
     """
@@ -362,7 +380,7 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
         out.seed, out.start = spec.seed, inside
         out.pilot = _pilot_facts(pilot) if pilot and pilot.count else None
         out.attributes = {
-            "method": method, "stream": stream,
+            "chains": spec.chains, "method": method, "stream": stream,
             "stream_mapping_version": _MAPPING_VERSIONS[stream], "seed": spec.seed,
             "warmup": run.warmup - spec.first_sweep, "thin": thin,
         }

@@ -25,7 +25,8 @@ def test_version_is_the_headers():
              for part in ("MAJOR", "MINOR", "PATCH")]
     assert gibbsite.__version__ == ".".join(parts)
     assert f'version = "{gibbsite.__version__}"' in (ROOT / "pyproject.toml").read_text()
-    from gibbsite._sample import _MAPPING_VERSIONS
+    from gibbsite._sample import _MAPPING_VERSIONS, _PILOT_VERSION
+    assert f"GBS_PILOT_VERSION {_PILOT_VERSION}\n" in header
     for name, version in _MAPPING_VERSIONS.items():
         if name != "given":
             macro = f"GBS_STREAM_{name.upper().replace('-', '_')}_VERSION {version}"
@@ -596,6 +597,24 @@ def test_auto_chooses_and_says_so():
         gibbsite.sample(walk, lower=0, method="auto", overrelax=0.5)
     with pytest.raises(ValueError, match="method: 'best'"):
         gibbsite.sample(walk, method="best")
+
+
+def test_pilot_in_arviz():
+    pytest.importorskip("arviz")
+    options = dict(upper=[2, np.inf], seed=1, draws=20)
+    plain = gibbsite.sample(Q, lower=0, **options)
+    attrs = gibbsite.sample(Q, lower=0, output="arviz", method="auto", **options).attrs
+    assert attrs["chains"] == plain.attributes["chains"] == 4 and attrs["pilot_version"] == 1
+    assert re.match(rf"{attrs['method']}\b.*; sweeps to forget, the slowest of three figures: gibbs "
+                    r"[\d.]+, gibbs --overrelax 0.\d+ [\d.]+, .*whitened [\d.]+$", attrs["pilot"])
+    attrs = gibbsite.sample(Q, lower=[1, -9], dtype="float32", output="arviz", method="auto",
+                            **options | dict(upper=[1.00000001, 9])).attrs
+    assert re.search(r"; left out: whitened \(.*its bounds leave it no number but.*\)$", attrs["pilot"])
+    attrs = gibbsite.sample(np.diag([1e77, 1]), lower=0, dtype="float32", output="arviz", seed=1,
+                            draws=20).attrs
+    assert re.search(r"left out: gibbs, gibbs --overrelax 0.\d+, .*\(.*does not fit in float.*\)$",
+                     attrs["pilot"])
+    assert "pilot" not in gibbsite.sample(Q, seed=1, draws=20, output="arviz").attrs
 
 
 def test_auto_leaves_out_what_cannot_run():
