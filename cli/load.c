@@ -167,7 +167,7 @@ static exit_code load_bounds(const char *text, model_facts *facts, double **out)
     if (!text)
         return EXIT_FINE;
     if (is_number(text, &value))
-        return load_numbers(text, facts->dim, out);
+        return repeat_number(value, facts->dim, out);
     exit_code code = check_bound_file(text);
     if (code == EXIT_FINE)
         code = load_vector(text, facts, &array);

@@ -60,12 +60,11 @@ const char *bound_source(const char *option, const char *text, char to[64]);
 exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **model,
                      model_facts *facts);
 
-/* All of `text` as a number: inf and nan are numbers too, a file of that name is ./inf. */
+/* All of `text` as a decimal number: inf and nan are numbers too, a file of that name is ./inf. */
 bool is_number(const char *text, double *value);
 
-/* `text` is a number, for each of `count`, or names a file with a vector of so many; *out is the
- * caller's, ended by free(). */
-exit_code load_numbers(const char *text, int64_t count, double **out);
+/* A bound for each of `count`; *out is the caller's, ended by free(). */
+exit_code repeat_number(double value, int64_t count, double **out);
 
 /* `text`, which is no number, should name a file that is there. */
 exit_code check_bound_file(const char *text);
@@ -75,6 +74,9 @@ exit_code check_bound_file(const char *text);
  * comes back. */
 typedef struct row_arrays {
     double *matrix, *lower, *upper;
+    int64_t rows;
+    char **name; /* [rows], where a CSV file has them; else NULL */
+    const char *name_path;
 } row_arrays;
 exit_code check_bound_options(const cli_command *command, const model_files *files);
 exit_code load_rows(const model_files *files, model_facts *facts, gbs_model_spec *spec,

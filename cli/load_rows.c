@@ -3,6 +3,7 @@
 #include "load.h"
 #include "options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -15,7 +16,8 @@ bool is_number(const char *text, double *value)
 {
     char *end;
     *value = strtod(text, &end);
-    return *text != '\0' && *end == '\0';
+    const bool plain = !isspace((unsigned char)*text) && !strpbrk(text, "xX(");
+    return plain && *text != '\0' && *end == '\0';
 }
 
 /* A number that is written with digits and becomes inf. */
@@ -40,15 +42,39 @@ exit_code check_bound_file(const char *text)
     return complain(EXIT_FILE, "%s: is neither a number nor a file: %s", text, strerror(errno));
 }
 
-exit_code load_numbers(const char *text, int64_t count, double **out)
+exit_code repeat_number(double value, int64_t count, double **out)
+{
+    *out = take(count, sizeof **out, "bounds");
+    for (int64_t k = 0; *out && k < count; k++)
+        (*out)[k] = value;
+    return *out ? EXIT_FINE : EXIT_FILE;
+}
+
+/* A bound under another name than its row's is in the wrong place; where the rows have no names,
+ * those of the first bounds become theirs. */
+static exit_code match_row_names(row_arrays *rows, const char *path, gbs_array *array)
+{
+    for (int64_t k = 0; array->name && rows->name && k < rows->rows; k++)
+        if (strcmp(array->name[k], rows->name[k]) != 0)
+            return complain(EXIT_BAD_INPUT,
+                            "%s: number %lld is named \"%.40s\", but row \"%.40s\" in %s", path,
+                            (long long)k + 1, array->name[k], rows->name[k], rows->name_path);
+    if (array->name && !rows->name) {
+        rows->name = array->name;
+        rows->name_path = path;
+        array->name = NULL;
+    }
+    return EXIT_FINE;
+}
+
+/* `text` is a number, for each of the rows, or names a file with a vector of so many. */
+static exit_code load_row_bounds(const char *text, row_arrays *rows, double **out)
 {
     double value;
-    if (is_number(text, &value)) {
-        *out = take(count, sizeof **out, "bounds");
-        for (int64_t k = 0; *out && k < count; k++)
-            (*out)[k] = value;
-        return *out ? EXIT_FINE : EXIT_FILE;
-    }
+    if (!text)
+        return EXIT_FINE;
+    if (is_number(text, &value))
+        return repeat_number(value, rows->rows, out);
     gbs_array array = {0};
     exit_code code = check_bound_file(text);
     if (code == EXIT_FINE)
@@ -57,11 +83,13 @@ exit_code load_numbers(const char *text, int64_t count, double **out)
         return code;
     const bool flat =
         array.axes == 1 || (array.axes == 2 && (array.shape[0] == 1 || array.shape[1] == 1));
-    if (flat && array.count == count) {
-        code = copy_numbers(&array, out);
+    if (flat && array.count == rows->rows) {
+        code = match_row_names(rows, text, &array);
+        if (code == EXIT_FINE)
+            code = copy_numbers(&array, out);
     } else {
         char needed[64];
-        snprintf(needed, sizeof needed, "a vector of %" PRId64, count);
+        snprintf(needed, sizeof needed, "a vector of %" PRId64, rows->rows);
         code = complain_shape(&array, text, needed);
     }
     gbs_array_free(&array);
@@ -88,8 +116,7 @@ exit_code check_bound_options(const cli_command *command, const model_files *fil
     return EXIT_FINE;
 }
 
-static exit_code load_matrix(const model_files *files, model_facts *facts, row_arrays *rows,
-                             int64_t *count)
+static exit_code load_matrix(const model_files *files, model_facts *facts, row_arrays *rows)
 {
     gbs_array array = {0};
     exit_code code = load_array_rows(files->rows, &array);
@@ -97,7 +124,10 @@ static exit_code load_matrix(const model_files *files, model_facts *facts, row_a
         return code;
     const bool one = array.axes == 1 && array.shape[0] == facts->dim;
     if (one || (array.axes == 2 && array.shape[1] == facts->dim)) {
-        *count = one ? 1 : array.shape[0];
+        rows->rows = one ? 1 : array.shape[0];
+        rows->name = array.row_name;
+        rows->name_path = files->rows;
+        array.row_name = NULL;
         code = match_names(facts, files->rows, &array);
         if (code == EXIT_FINE)
             code = copy_numbers(&array, &rows->matrix);
@@ -115,16 +145,15 @@ static exit_code load_matrix(const model_files *files, model_facts *facts, row_a
 exit_code load_rows(const model_files *files, model_facts *facts, gbs_model_spec *spec,
                     row_arrays *rows)
 {
-    int64_t count = 0;
     if (!files->rows)
         return EXIT_FINE;
-    exit_code code = load_matrix(files, facts, rows, &count);
-    if (code == EXIT_FINE && files->row_lower)
-        code = load_numbers(files->row_lower, count, &rows->lower);
-    if (code == EXIT_FINE && files->row_upper)
-        code = load_numbers(files->row_upper, count, &rows->upper);
+    exit_code code = load_matrix(files, facts, rows);
+    if (code == EXIT_FINE)
+        code = load_row_bounds(files->row_lower, rows, &rows->lower);
+    if (code == EXIT_FINE)
+        code = load_row_bounds(files->row_upper, rows, &rows->upper);
     spec->constraints = (gbs_constraints){
-        .rows = count, .matrix = rows->matrix, .lower = rows->lower, .upper = rows->upper};
+        .rows = rows->rows, .matrix = rows->matrix, .lower = rows->lower, .upper = rows->upper};
     return code;
 }
 
@@ -133,5 +162,8 @@ void row_arrays_free(row_arrays *rows)
     free(rows->matrix);
     free(rows->lower);
     free(rows->upper);
+    for (int64_t k = 0; rows->name && k < rows->rows; k++)
+        free(rows->name[k]);
+    free(rows->name);
     *rows = (row_arrays){0};
 }

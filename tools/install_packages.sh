@@ -31,7 +31,14 @@ packages_of() {
 }
 
 installed() {
-    [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+    # of a name without an architecture, this machine's: another's may be installed beside it
+    case $1 in
+    *:*) package=$1 ;;
+    *) package=$1:$(dpkg --print-architecture) ;;
+    esac
+    status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) ||
+        status=$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) # for all architectures
+    [ "$status" = installed ]
 }
 
 missing=

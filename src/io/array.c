@@ -107,7 +107,10 @@ void gbs_array_free(gbs_array *array)
 {
     for (int64_t i = 0; array->name && i < array->shape[array->axes - 1]; i++)
         free(array->name[i]);
+    for (int64_t i = 0; array->row_name && i < array->shape[0]; i++)
+        free(array->row_name[i]);
     free(array->name);
+    free(array->row_name);
     free(array->data);
     *array = (gbs_array){0};
 }

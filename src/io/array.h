@@ -19,6 +19,7 @@ typedef struct gbs_array {
     void *data;                    /* [shape], row-major, of `type`, in the machine's byte order */
     int64_t duplicates; /* Matrix Market: entries that were summed into another; else 0 */
     char **name;        /* CSV: names of what the last axis counts, [shape of it]; else NULL */
+    char **row_name;    /* CSV by gbs_array_read_rows: [shape[0]] of a table's rows; else NULL */
 } gbs_array;
 
 /* Reads .npy, Matrix Market or CSV, recognised by the first bytes, not by the name.  A Matrix
@@ -29,7 +30,7 @@ typedef struct gbs_array {
 gbs_io_status gbs_array_read(const char *path, gbs_array *out, gbs_io_error *error);
 
 /* The same of a file whose rows are not what its columns are, as chains or constraints beside
- * sites: the names of the rows of a square table then are no names of columns. */
+ * sites: the names of a table's rows then are no names of its columns. */
 gbs_io_status gbs_array_read_rows(const char *path, gbs_array *out, gbs_io_error *error);
 
 /* The same from an input that is already open. */

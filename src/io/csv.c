@@ -411,14 +411,24 @@ static gbs_io_status choose_names(const reader *r, const gbs_csv_names **chosen)
     return status ? status : gbs_csv_names_check_distinct(*chosen, r->path, r->error);
 }
 
-static gbs_io_status copy_names(const reader *r, const gbs_csv_names *list, gbs_array *out)
+/* The names of rows apart, NULL if there are none or they only count. */
+static gbs_io_status choose_row_names(const reader *r, const gbs_csv_names **chosen)
 {
-    out->name = calloc((size_t)list->count, sizeof *out->name);
-    if (!out->name)
-        return gbs_io_fail_memory(r->error, r->path, list->count, (int64_t)sizeof *out->name);
+    *chosen = NULL;
+    if (!r->rows_apart || r->columns == 1 || !r->row.count || gbs_csv_names_count(&r->row))
+        return GBS_IO_OK;
+    *chosen = &r->row;
+    return gbs_csv_names_check_text(*chosen, r->path, r->error);
+}
+
+static gbs_io_status copy_names(const reader *r, const gbs_csv_names *list, char ***out)
+{
+    char **const name = *out = calloc((size_t)list->count, sizeof *name);
+    if (!name)
+        return gbs_io_fail_memory(r->error, r->path, list->count, (int64_t)sizeof *name);
     for (int64_t i = 0; i < list->count; i++) {
-        out->name[i] = strdup(list->name[i].text);
-        if (!out->name[i])
+        name[i] = strdup(list->name[i].text);
+        if (!name[i])
             return gbs_io_fail_memory(r->error, r->path, (int64_t)strlen(list->name[i].text), 1);
     }
     return GBS_IO_OK;
@@ -426,10 +436,12 @@ static gbs_io_status copy_names(const reader *r, const gbs_csv_names *list, gbs_
 
 static gbs_io_status read_text(reader *r, gbs_array *out)
 {
-    const gbs_csv_names *chosen = NULL;
+    const gbs_csv_names *chosen = NULL, *of_rows = NULL;
     gbs_io_status status = read_table(r);
     if (!status)
         status = choose_names(r, &chosen);
+    if (!status)
+        status = choose_row_names(r, &of_rows);
     if (status)
         return status;
     *out = (gbs_array){.type = GBS_F64,
@@ -438,7 +450,9 @@ static gbs_io_status read_text(reader *r, gbs_array *out)
                        .count = r->rows * r->columns,
                        .data = r->value};
     r->value = NULL;
-    return chosen ? copy_names(r, chosen, out) : GBS_IO_OK;
+    if (chosen)
+        status = copy_names(r, chosen, &out->name);
+    return status || !of_rows ? status : copy_names(r, of_rows, &out->row_name);
 }
 
 gbs_io_status gbs_csv_read_input(gbs_input *input, gbs_array *out, gbs_io_error *error)

@@ -124,6 +124,8 @@ test_refused() {
     says err "start.mtx: initial: chain 0, site 2 is 1.5, above its upper bound 1"
     code 4 gibbsite sample -Q q.mtx --lower zz --seed 1
     says err "zz: is neither a number nor a file"
+    code 4 gibbsite sample -Q q.mtx --lower 0x10 --seed 1
+    says err "0x10: is neither a number nor a file"
     code 2 gibbsite sample -Q q.mtx --lower 0 --omega 1.2
     says err "--omega cannot keep bounds, and --lower is given; --overrelax can"
     code 2 gibbsite sample -Q q.mtx --overrelax 0.5 --omega 1.2

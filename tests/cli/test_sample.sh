@@ -366,6 +366,15 @@ test_names() {
     code 0 gibbsite sample -Q q.csv --init start.csv --chains 2 --seed 1 --draws 5
     code 0 gibbsite sample -Q q.csv --rows rows.csv --row-upper 9 --seed 1 --draws 5
     says out "x[b c]"
+    # But bounds of rows are theirs.
+    printf 'inc,1\nsum,9\n' >upper.csv
+    code 0 gibbsite sample -Q q.csv --rows rows.csv --row-upper upper.csv --seed 1 --draws 5
+    printf 'sum,9\ninc,1\n' >lower.csv
+    code 3 gibbsite sample -Q q.csv --rows rows.csv --row-upper lower.csv --seed 1
+    says err 'lower.csv: number 1 is named "sum", but row "inc" in rows.csv'
+    printf '1,-1\n1,1\n' >rows.csv
+    code 3 gibbsite sample -Q q.csv --rows rows.csv --row-lower lower.csv --row-upper upper.csv --seed 1
+    says err 'upper.csv: number 1 is named "inc", but row "sum" in lower.csv'
     # A matrix without names: such as count its sites must do so in its order.
     for names in V2,V1 x.2,x.1 'x[1],x[0]'; do
         printf '%s\n1,2\n' "$names" >start.csv
