@@ -98,6 +98,12 @@ def test_leaves_gradients_alone():
     (lambda: truncnorm(torch.zeros(3).double(), word=torch.tensor(2**53)), ValueError,
      r"word: whole numbers in 0 .. 2\^53 - 1"),
     (lambda: truncnorm(torch.zeros(3), seed=2**64), ValueError, "seed"),
+    (lambda: truncnorm(torch.zeros(3), 1.0, 1e300, 1e301), ValueError,
+     r"lower: 1e\+300 leaves no number of float32 between its bounds"),
+    (lambda: truncnorm(torch.zeros(2), upper=torch.tensor([0, -1e39], dtype=torch.float64), dtype="f32"),
+     ValueError, r"upper\[1\]: -1e\+39 leaves no number of float32"),
+    (lambda: truncnorm(torch.zeros(2).half(), lower=torch.tensor([0, 1e5]).bfloat16(), dtype=torch.half),
+     ValueError, "no number of float16"),
     (lambda: tensor_truncnorm(0.0), TypeError, "tensor"),
     (lambda: truncnorm(torch.zeros(3), threads=2), TypeError, "threads"),
 ])

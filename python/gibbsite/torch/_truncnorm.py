@@ -3,6 +3,7 @@ import math
 
 import torch
 
+from .._truncnorm import refuse_beyond
 from . import _op  # noqa: F401  loads the compiled op
 
 _HALVES = (torch.float16, torch.bfloat16)
@@ -27,7 +28,7 @@ def _common(operands, dtype):
     return devices.pop(), types.pop() if types else torch.get_default_dtype()
 
 
-def _rounded(value, dtype, towards):
+def _rounded(name, value, dtype, towards):
     """A bound in `dtype`, moved one step towards +-infinity if rounding took it the other way."""
     if not isinstance(value, torch.Tensor):
         value = torch.tensor(float(value), dtype=torch.float64)
@@ -41,6 +42,9 @@ def _rounded(value, dtype, towards):
     low = torch.where(wrong, step, low)
     largest = torch.finfo(dtype).max
     beyond = torch.isinf(low) & ~torch.isinf(value)
+    if value.device.type == "cpu" and not torch.compiler.is_compiling():
+        refuse_beyond(f"truncnorm: {name}", value.detach().double().numpy(), beyond.numpy(),
+                      str(dtype).removeprefix("torch."))
     return torch.where(beyond, torch.full_like(low, math.copysign(largest, towards)), low)
 
 
@@ -139,7 +143,7 @@ def truncnorm(mean=0.0, sd=1.0, lower=-math.inf, upper=math.inf, *, size=None, s
     if kind not in (torch.float32, torch.float64, *_HALVES):
         raise TypeError(f"truncnorm: {kind}; float32, float64, float16 and bfloat16 are supported")
     wide = torch.float32 if kind in _HALVES else kind
-    low, high = _rounded(lower, kind, 1), _rounded(upper, kind, -1)
+    low, high = _rounded("lower", lower, kind, 1), _rounded("upper", upper, kind, -1)
 
     def prepared(value):
         if isinstance(value, torch.Tensor):
