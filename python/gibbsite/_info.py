@@ -1,7 +1,7 @@
 """What to expect of a matrix: the numbers that `gibbsite info` prints, as a dict."""
 import numpy as np
 
-from ._objects import Context, Model
+from ._objects import Context, Model, real
 
 # As the program weighs them (cli/info.c): multiply-adds of one normal, and of one division.
 _NORMAL_COST, _DIVISION_COST = 20, 4
@@ -35,6 +35,7 @@ def info(precision, *, covariance=False, omega=1.0, rate=None, fix=None, lower=N
     slowest direction), gibbs_rate and sweeps_to_forget (None where not computed), f32
     (covariance_error and verdict), cost_per_effective_draw and advice ("gibbs" or "exact").
     """
+    omega = real("omega", omega)
     if not 0 < omega < 2:
         raise ValueError(f"omega: {omega} is not in (0, 2)")
     with Context() as context, Model(context, precision, covariance=covariance, fix=fix, lower=lower,

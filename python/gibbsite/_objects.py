@@ -39,6 +39,13 @@ def counted(count, one, many=None):
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
+def real(name, value):
+    try:
+        return float(value if not isinstance(value, str) else None)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: {value!r}; a real number is needed") from None
+
+
 def plain(name, values, dims):
     """An array that the library can read: float32 stays, everything else becomes float64."""
     if hasattr(values, "toarray"):

@@ -8,7 +8,7 @@ import numpy as np
 from ._checkpoint import Resumed, Run
 from ._info import f32_verdict
 from ._library import lib
-from ._objects import LOCATION_NAMES, Context, Handle, Model, address, counted, plain, type_of
+from ._objects import LOCATION_NAMES, Context, Handle, Model, address, counted, plain, real, type_of
 
 _METHODS = {"gibbs": 0, "exact": 1, "whitened": 2}
 _METHOD_NAMES = {number: name for name, number in _METHODS.items()}
@@ -45,13 +45,6 @@ def _count(name, value, least, most=2**63 - 1):
     if value > most:
         raise ValueError(f"{name}: {value!r}; it must be at most {most}")
     return int(value)
-
-
-def _real(name, value):
-    try:
-        return float(value if not isinstance(value, str) else None)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name}: {value!r}; a real number is needed") from None
 
 
 def _seed(value):
@@ -119,6 +112,14 @@ def _check_bounds(model, dtype):
         warnings.warn(f"lower, upper: the bounds of {_sites(boxes.unresolved, boxes.unresolved_site)} "
                       f"are so far out that {np.dtype(dtype).name} cannot tell draws from the bound",
                       stacklevel=3)
+
+
+def _check_noise(model, dtype):
+    """Of a call that gives words alone: the sites without bounds have noise instead."""
+    free = model.dim - model.boxes(dtype).bounded
+    if free:
+        raise ValueError(f"noise: None, but stream='given' needs it for "
+                         f"{counted(free, 'site')} without bounds")
 
 
 def _set_start(spec, init, dim, dtype):
@@ -321,7 +322,7 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
         init = init if method == "exact" else None  # the checkpoint has it
     if init is None and not resumed:
         raise ValueError(f"init: None; it must be one of {', '.join(_STARTS)}, or an array")
-    omega, overrelax = _real("omega", omega), _real("overrelax", overrelax)
+    omega, overrelax = real("omega", omega), real("overrelax", overrelax)
     plain = order == "forward" and omega == 1.0 and overrelax == 0.0 and stream == "native"
     bounded = any(bound is not None for bound in (lower, upper, rows))
     if method == "auto" and not plain:
@@ -369,6 +370,8 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
             inside = model.interior().astype(typed)
         alive = [_set_start(spec, init if inside is None else inside, model.dim, typed),
                  _set_stream(spec, model.dim, stream, noise, words, generator_state, card)]
+        if words is not None and noise is None and rows is None and method == "gibbs":
+            _check_noise(model, typed)
         out = _room(spec.chains, _count("draws", draws, 1, np.inf), model.dim, typed)
         with _Sampler(context, model, spec) as sampler:
             run = Run(context, sampler, 0 if method == "exact" else warmup, thin, checkpoint,

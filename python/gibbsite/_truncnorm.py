@@ -25,10 +25,13 @@ def _numbers(name, value):
 def _dtype_of(operands, dtype):
     """float32 if all arrays are (numbers do not count), else float64; dtype= overrides."""
     if dtype is not None:
-        dtype = np.dtype({"f32": "float32", "f64": "float64"}.get(dtype, dtype))
-        if dtype not in _WORD_BITS:
-            raise ValueError(f"dtype: {dtype}; it must be float32 or float64")
-        return dtype
+        try:
+            typed = np.dtype({"f32": "float32", "f64": "float64"}.get(dtype, dtype))
+        except TypeError:
+            typed = None
+        if typed not in _WORD_BITS:
+            raise ValueError(f"dtype: {dtype!r}; it must be float32 or float64")
+        return typed
     arrays = [a for a in operands.values() if a.ndim > 0 or a.dtype == np.float32]
     single = arrays and all(a.dtype == np.float32 for a in arrays)
     return np.dtype(np.float32 if single else np.float64)

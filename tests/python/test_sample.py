@@ -282,6 +282,8 @@ def test_info():
     assert gibbsite.info(np.linalg.inv(Q), covariance=True)["condition"] == pytest.approx(3)
     with pytest.raises(ValueError, match="omega"):
         gibbsite.info(Q, omega=0)
+    with pytest.raises(TypeError, match="omega: 'x'; a real number is needed"):
+        gibbsite.info(Q, omega="x")
     # Of the free sites alone: 3 of them, (3 x 2 + 20 x 3) tau_max and 3 x 2 / 2 + 24 x 3 multiply-adds.
     q = np.array([[1000.0, -1, 0, 0], [-1, 2, -1, 0], [0, -1, 2, 0], [0, 0, 0, 2]])
     rest = gibbsite.info(q, fix=[1, np.nan, np.nan, np.nan])
@@ -534,6 +536,9 @@ def test_no_numbers(options, words):
     (dict(lower=0, method="whitened", overrelax=0.5), "whitened sweeps take no"),
     (dict(lower=0, stream="given", noise=np.zeros((2000, 2, 4))), "words: NULL"),
     (dict(overrelax=0.5, stream="given", noise=np.zeros((2000, 2, 4))), "the given stream has no numbers"),
+    *((dict(lower=lower, stream="given", words=np.zeros((2000, 2, 4), np.uint64)),
+       f"noise: None, but stream='given' needs it for {sites} without bounds")
+      for lower, sites in (([0, -np.inf], "1 site"), (None, "2 sites"))),
     (dict(words=np.zeros((1, 2, 4), np.uint64)), "words: it belongs to stream='given'"),
 ])
 def test_bounds_refused(options, words):

@@ -61,7 +61,7 @@ def test_compile_and_meta():
 
     compiled = torch.compile(step, fullgraph=True)
     x = torch.randn(12)
-    for sweep in (0, 1):
+    for sweep in (0, 1, 2):
         assert (compiled(x, sweep) == step(x, sweep)).all()
     with pytest.raises(Exception, match="give a seed"):
         torch.compile(lambda v: tensor_truncnorm(v), fullgraph=True)(x)
@@ -104,6 +104,12 @@ def test_leaves_gradients_alone():
      ValueError, r"upper\[1\]: -1e\+39 leaves no number of float32"),
     (lambda: truncnorm(torch.zeros(2).half(), lower=torch.tensor([0, 1e5]).bfloat16(), dtype=torch.half),
      ValueError, "no number of float16"),
+    (lambda: truncnorm(torch.zeros(3), u=0.5), TypeError, "u: 0.5; a tensor"),
+    (lambda: truncnorm(torch.zeros(3), lower=[0, 0, 0]), TypeError, r"lower: \[0, 0, 0\]; a number or a"),
+    (lambda: truncnorm(torch.zeros(3), lower="a"), TypeError, "lower: 'a'; a number or a tensor"),
+    *((lambda seed=seed: truncnorm(torch.zeros(3), seed=seed), ValueError, f"seed: {seed!r}; a whole")
+      for seed in ("1", 1.5)),
+    (lambda: truncnorm(torch.zeros(3), seed=1, sweep=1.5), ValueError, "sweep: 1.5; a whole"),
     (lambda: tensor_truncnorm(0.0), TypeError, "tensor"),
     (lambda: truncnorm(torch.zeros(3), threads=2), TypeError, "threads"),
 ])

@@ -28,10 +28,26 @@ def _common(operands, dtype):
     return devices.pop(), types.pop() if types else torch.get_default_dtype()
 
 
+def _number(name, value):
+    """A tensor as it is, a number as a float."""
+    if isinstance(value, torch.Tensor):
+        return value
+    try:
+        return float(value if not isinstance(value, str) else None)
+    except (TypeError, ValueError):
+        raise TypeError(f"truncnorm: {name}: {value!r}; a number or a tensor is needed") from None
+
+
+def _check_whole(name, value):
+    if isinstance(value, bool) or not (isinstance(value, (int, torch.SymInt)) or
+                                       hasattr(value, "__index__")):
+        raise ValueError(f"truncnorm: {name}: {value!r}; a whole number is needed")
+
+
 def _rounded(name, value, dtype, towards):
     """A bound in `dtype`, moved one step towards +-infinity if rounding took it the other way."""
     if not isinstance(value, torch.Tensor):
-        value = torch.tensor(float(value), dtype=torch.float64)
+        value = torch.tensor(value, dtype=torch.float64)
     low = value.to(dtype)
     if value.dtype == dtype:
         return low
@@ -142,13 +158,17 @@ def truncnorm(mean=0.0, sd=1.0, lower=-math.inf, upper=math.inf, *, size=None, s
     device, kind = _common(operands, dtype)
     if kind not in (torch.float32, torch.float64, *_HALVES):
         raise TypeError(f"truncnorm: {kind}; float32, float64, float16 and bfloat16 are supported")
+    mean, sd, lower, upper = (_number(name, operands[name]) for name in ("mean", "sd", "lower", "upper"))
+    for name, value in (("seed", 0 if seed is None else seed), ("sweep", sweep), ("chain", chain),
+                        ("place", place)):
+        _check_whole(name, value)
     wide = torch.float32 if kind in _HALVES else kind
     low, high = _rounded("lower", lower, kind, 1), _rounded("upper", upper, kind, -1)
 
     def prepared(value):
         if isinstance(value, torch.Tensor):
             return value.detach().to(device=device, dtype=wide)
-        return torch.full((), float(value), dtype=wide, device=device)
+        return torch.full((), value, dtype=wide, device=device)
 
     if not isinstance(lower, torch.Tensor):
         low = float(low)
