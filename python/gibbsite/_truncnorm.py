@@ -37,28 +37,23 @@ def _dtype_of(operands, dtype):
     return np.dtype(np.float32 if single else np.float64)
 
 
-def refuse_beyond(name, values, beyond, dtype):
-    """Lower bounds above the type's largest number, upper ones below its least."""
-    if beyond.any():
-        place = tuple(map(int, np.argwhere(beyond)[0]))
-        raise ValueError(f"{name}{list(place) if place else ''}: {values[place]:g} leaves no number of "
-                         f"{dtype} between its bounds")
-
-
 def inward(lower, upper, dtype):
     """Both bounds in `dtype`, rounded so that no draw leaves the bounds that were given.  Where
-    nothing is left between them, both become the nearest number of the type, if it has any near."""
-    infinity = dtype.type(np.inf)
+    nothing is left between them, both become the nearest number of the type."""
     with np.errstate(over="ignore"):
         low, high = lower.astype(dtype), upper.astype(dtype)
-        low = np.where(low < lower, np.nextafter(low, infinity), low)
-        high = np.where(high > upper, np.nextafter(high, -infinity), high)
-    refuse_beyond("lower", lower, (low == infinity) & (lower < np.inf), dtype)
-    refuse_beyond("upper", upper, (high == -infinity) & (upper > -np.inf), dtype)
+    infinity = dtype.type(np.inf)
+    low = np.where(low < lower, np.nextafter(low, infinity), low)
+    high = np.where(high > upper, np.nextafter(high, -infinity), high)
+    # beyond the type: lower = 1e300 in float32 is its largest number
+    largest = np.finfo(dtype).max
+    low = np.where((low == infinity) & (lower < np.inf), largest, low)
+    high = np.where((high == -infinity) & (upper > -np.inf), -largest, high)
     low, high, lower, upper = np.broadcast_arrays(low, high, lower, upper)
-    empty = (low > high) & (lower <= upper)
+    beyond = ((lower > largest) & (lower < np.inf)) | ((upper < -largest) & (upper > -np.inf))
+    empty = ((low > high) | beyond) & (lower <= upper)
     if empty.any():
-        middle = (lower / 2 + upper / 2).astype(dtype)
+        middle = np.clip(lower / 2 + upper / 2, -largest, largest).astype(dtype)
         low, high = np.where(empty, middle, low), np.where(empty, middle, high)
         warnings.warn(f"truncnorm: {int(empty.sum())} of {counted(empty.size, 'box holds', 'boxes hold')} "
                       f"no {dtype} number; draws there are the nearest one", stacklevel=3)
@@ -121,7 +116,7 @@ def truncnorm(mean=0.0, sd=1.0, lower=-np.inf, upper=np.inf, *, size=None, seed=
 
     mean, sd, lower, upper
             numbers or arrays, which broadcast as NumPy's do; lower <= upper.  Bounds are rounded
-            inward to the type: no draw leaves what was given; beyond its range they are refused
+            inward to the type: no draw leaves what was given
     size    shape of the result; default: what the arguments broadcast to
     seed    0 .. 2^64 - 1, or -1; None takes one from the system.  Element k takes the word of place
             `place` + k at this seed, `sweep` and `chain`, so that the same call gives the same

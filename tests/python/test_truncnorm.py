@@ -96,9 +96,10 @@ def test_bounds_are_rounded_inward():
     with pytest.warns(UserWarning, match="1 of 1 box holds no float32 number"):
         x = truncnorm(0, 1, 0.1, 0.1 + 1e-12, dtype="float32", seed=1)
     assert abs(float(x) - 0.1) < 1e-8
-    largest = float(np.finfo(np.float32).max)
-    assert truncnorm(0, 1, largest, 1e300, dtype="float32", seed=1) == largest
-    assert abs(truncnorm(0, 1, -1e300, 1e300, dtype="float32", seed=1)) < 9
+    for bounds in ((1e300, np.inf), (1e300, 1e301), (-1e301, -1e300)):
+        with pytest.warns(UserWarning, match="1 of 1 box holds no float32 number"):
+            x = truncnorm(0, 1, *bounds, dtype="float32", seed=1)
+        assert abs(x) == np.finfo(np.float32).max and (x > 0) == (bounds[0] > 0)
 
 
 def test_unresolved_bounds_warn():
@@ -129,11 +130,8 @@ def test_unresolved_bounds_warn():
     (dict(mean=[1, 2], size=3), r"size: \(3,\), but the arguments together have shape \(2,\)"),
     (dict(place=2**33, seed=1), "beyond what the stream numbers"),
     (dict(seed=2**64), "seed"),
+    (dict(lower=1e301, upper=1e300, dtype="f32"), "lower"),
     (dict(dtype="f16"), "dtype: 'f16'; it must be"), (dict(dtype="half a float"), "dtype: 'half"),
-    (dict(lower=1e300, upper=1e301, dtype="f32"),
-     r"^lower: 1e\+300 leaves no number of float32 between its bounds"),
-    (dict(lower=[0, 1e300], dtype="f32"), r"^lower\[1\]: 1e\+300 leaves no number of float32"),
-    (dict(upper=[[0, -1e39]], dtype="f32"), r"^upper\[0, 1\]: -1e\+39 leaves no number of float32"),
 ])
 def test_refusals(arguments, message):
     with pytest.raises(ValueError, match=message):

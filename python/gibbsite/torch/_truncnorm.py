@@ -3,7 +3,6 @@ import math
 
 import torch
 
-from .._truncnorm import refuse_beyond
 from . import _op  # noqa: F401  loads the compiled op
 
 _HALVES = (torch.float16, torch.bfloat16)
@@ -44,7 +43,7 @@ def _check_whole(name, value):
         raise ValueError(f"truncnorm: {name}: {value!r}; a whole number is needed")
 
 
-def _rounded(name, value, dtype, towards):
+def _rounded(value, dtype, towards):
     """A bound in `dtype`, moved one step towards +-infinity if rounding took it the other way."""
     if not isinstance(value, torch.Tensor):
         value = torch.tensor(value, dtype=torch.float64)
@@ -58,9 +57,6 @@ def _rounded(name, value, dtype, towards):
     low = torch.where(wrong, step, low)
     largest = torch.finfo(dtype).max
     beyond = torch.isinf(low) & ~torch.isinf(value)
-    if value.device.type == "cpu" and not torch.compiler.is_compiling():
-        refuse_beyond(f"truncnorm: {name}", value.detach().double().numpy(), beyond.numpy(),
-                      str(dtype).removeprefix("torch."))
     return torch.where(beyond, torch.full_like(low, math.copysign(largest, towards)), low)
 
 
@@ -163,7 +159,7 @@ def truncnorm(mean=0.0, sd=1.0, lower=-math.inf, upper=math.inf, *, size=None, s
                         ("place", place)):
         _check_whole(name, value)
     wide = torch.float32 if kind in _HALVES else kind
-    low, high = _rounded("lower", lower, kind, 1), _rounded("upper", upper, kind, -1)
+    low, high = _rounded(lower, kind, 1), _rounded(upper, kind, -1)
 
     def prepared(value):
         if isinstance(value, torch.Tensor):
