@@ -50,6 +50,8 @@ def inward(lower, upper, dtype):
     low = np.where((low == infinity) & (lower < np.inf), largest, low)
     high = np.where((high == -infinity) & (upper > -np.inf), -largest, high)
     low, high, lower, upper = np.broadcast_arrays(low, high, lower, upper)
+    hidden = (lower > upper) & (low == high)  # what rounding must not hide
+    low, high = np.where(hidden, largest, low), np.where(hidden, -largest, high)
     beyond = ((lower > largest) & (lower < np.inf)) | ((upper < -largest) & (upper > -np.inf))
     empty = ((low > high) | beyond) & (lower <= upper)
     if empty.any():

@@ -130,7 +130,7 @@ def test_unresolved_bounds_warn():
     (dict(mean=[1, 2], size=3), r"size: \(3,\), but the arguments together have shape \(2,\)"),
     (dict(place=2**33, seed=1), "beyond what the stream numbers"),
     (dict(seed=2**64), "seed"),
-    (dict(lower=1e301, upper=1e300, dtype="f32"), "lower"),
+    (dict(lower=1e301, upper=1e300, dtype="f32"), "lower"), (dict(lower=-1e300, upper=-1e301, dtype="f32"), "lower"),
     (dict(dtype="f16"), "dtype: 'f16'; it must be"), (dict(dtype="half a float"), "dtype: 'half"),
 ])
 def test_refusals(arguments, message):
