@@ -92,7 +92,7 @@ done
 check "make install in a prefix of one's own" sh -c "make --no-print-directory install PREFIX='$scratch/own' \
     INSTALL_PACKAGES=true >'$scratch/own.log'"
 check "which says how the library is found" sh -c "sed -n 's/^to use it: //p' '$scratch/own.log' | tee '$scratch/use.sh' |
-    grep -x 'export PKG_CONFIG_PATH=.* LD_LIBRARY_PATH=$scratch/own/lib.*'"
+    grep -x 'export PKG_CONFIG_PATH=.* LD_LIBRARY_PATH=.$scratch/own/lib.*'"
 check "and so it is" env -u PKG_CONFIG_PATH -u LD_LIBRARY_PATH sh -c ". '$scratch/use.sh' &&
     cc examples/c/00_first.c -o '$scratch/owned' \$(pkg-config --cflags --libs gibbsite) && '$scratch/owned'"
 mkdir "$scratch/bin"
