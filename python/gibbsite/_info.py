@@ -1,7 +1,8 @@
 """What to expect of a matrix: the numbers that `gibbsite info` prints, as a dict."""
 import numpy as np
 
-from ._objects import Context, Model, real
+from ._objects import Context, Model
+from ._scalars import real
 
 # As the program weighs them (cli/info.c): multiply-adds of one normal, and of one division.
 _NORMAL_COST, _DIVISION_COST = 20, 4

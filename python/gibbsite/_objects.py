@@ -1,10 +1,12 @@
 """Contexts, models and samplers of the C library, closed when their `with` block ends."""
 import ctypes as c
+import math
 
 import numpy as np
 
 from . import _library
 from ._library import lib
+from ._scalars import real, shown, whole
 
 F32, F64 = 0, 1
 BACKENDS = {"cpu": 0, "cuda": 1}
@@ -39,18 +41,21 @@ def counted(count, one, many=None):
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
-def real(name, value):
+def array_of(name, values):
+    """As NumPy sees it; a whole number beyond 64 bits, to it an object, becomes a double."""
     try:
-        return float(value if not isinstance(value, str) else None)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name}: {value!r}; a real number is needed") from None
+        array = np.asarray(values)
+    except ValueError as error:  # rows of several lengths
+        raise ValueError(f"{name}: {error}") from None
+    whole_number = array.dtype == object and isinstance(values, int)
+    return np.asarray(real(name, values)) if whole_number else array
 
 
 def plain(name, values, dims):
     """An array that the library can read: float32 stays, everything else becomes float64."""
     if hasattr(values, "toarray"):
         raise TypeError(f"{name}: a sparse matrix is needed as a dense one, by its .toarray()")
-    array = np.asarray(values)
+    array = array_of(name, values)
     if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
         raise TypeError(f"{name}: an array of real numbers is needed, not {array.dtype}")
     kept = array.dtype if array.dtype == np.float32 else np.float64
@@ -63,7 +68,7 @@ def plain(name, values, dims):
 
 def _bounds(name, values, count):
     """[count] doubles, of one number or of a vector."""
-    bounds = np.asarray(values)
+    bounds = array_of(name, values)
     if bounds.dtype.kind not in "fiu":
         raise TypeError(f"{name}: real numbers are needed, not {bounds.dtype}")
     bounds = bounds.astype(np.float64)
@@ -105,6 +110,15 @@ def _set_rows(spec, rows, lower, upper):
     return kept
 
 
+def room(shape, dtype, what):
+    """An array to fill, or MemoryError, beyond what NumPy can address too."""
+    try:
+        return np.empty(shape, dtype)
+    except (MemoryError, ValueError, OverflowError):
+        raise MemoryError(f"{what} take {math.prod(shape) * np.dtype(dtype).itemsize} bytes, for "
+                          "which there is no room") from None
+
+
 class Handle:
     """Something that the library made and takes back."""
 
@@ -127,10 +141,10 @@ class Context(Handle):
             raise ValueError(f"isa: {isa!r}; it must be one of {', '.join(ISAS)}")
         options = lib.gbs_context_options_default()
         options.isa = ISAS[isa]
-        if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or \
-                not 0 <= threads <= 1024:
-            raise ValueError(f"threads: {threads!r}; it must be 0 (one a processor) to 1024")
-        options.threads = int(threads)
+        number = whole(threads)
+        if number is None or not 0 <= number <= 1024:
+            raise ValueError(f"threads: {shown(threads)}; it must be 0 (one a processor) to 1024")
+        options.threads = number
         if not isinstance(backend, str) or backend not in BACKENDS:
             raise ValueError(f"backend: {backend!r}; it must be cpu or cuda")
         options.backend, options.cuda_device = BACKENDS[backend], device

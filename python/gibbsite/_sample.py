@@ -8,7 +8,8 @@ import numpy as np
 from ._checkpoint import Resumed, Run
 from ._info import f32_verdict
 from ._library import lib
-from ._objects import LOCATION_NAMES, Context, Handle, Model, address, counted, plain, real, type_of
+from ._objects import LOCATION_NAMES, Context, Handle, Model, address, array_of, counted, plain, room, type_of
+from ._scalars import count, path, real, seed as seed_of, shown
 
 _METHODS = {"gibbs": 0, "exact": 1, "whitened": 2}
 _METHOD_NAMES = {number: name for name, number in _METHODS.items()}
@@ -19,6 +20,7 @@ _STREAMS = {"native": 0, "given": 1, "torch-cpu": 2, "torch-cuda": 3}
 _MAPPING_VERSIONS = {"native": 1, "given": 0, "torch-cpu": 1, "torch-cuda": 1}
 _STATE_BYTES = {"torch-cpu": 5056, "torch-cuda": 16}
 _PILOT_VERSION = 1
+_MOST_DRAWS = 10**40  # those that no memory holds are refused by the bytes they would take
 _TYPES = {"float32": np.float32, "f32": np.float32, "float64": np.float64, "f64": np.float64}
 
 
@@ -34,37 +36,26 @@ class Draws(np.ndarray):
 
 def _choice(name, value, choices):
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}: {value!r}; it must be one of {', '.join(map(str, choices))}")
+        raise ValueError(f"{name}: {shown(value)}; it must be one of {', '.join(map(str, choices))}")
     return choices[value]
 
 
-def _count(name, value, least, most=2**63 - 1):
-    """A whole number that the library's field can hold: ctypes would cut a larger one."""
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name}: {value!r}; a whole number of at least {least} is needed")
-    if value > most:
-        raise ValueError(f"{name}: {value!r}; it must be at most {most}")
-    return int(value)
+def _type(dtype):
+    try:
+        name = dtype if isinstance(dtype, str) else np.dtype(dtype).name
+    except TypeError:
+        name = dtype
+    return _choice("dtype", name, _TYPES)
 
 
-def _seed(value):
-    """0 .. 2^64 - 1; -1 is 2^64 - 1; None takes one from the system."""
-    if value is None:
-        return int.from_bytes(os.urandom(8), "little")
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or \
-            not -1 <= value < 2**64:
-        raise ValueError(f"seed: {value!r}; it must be in 0 .. 2^64 - 1, or -1")
-    return int(value) % 2**64
+def chosen_seed(value):
+    """None takes one from the system."""
+    return int.from_bytes(os.urandom(8), "little") if value is None else seed_of("seed", value) % 2**64
 
 
 def _room(chains, draws, dim, typed):
-    try:
-        return np.empty((chains, draws, dim), typed).view(Draws)
-    except (MemoryError, ValueError, OverflowError):  # the others: beyond what NumPy can address
-        each = np.dtype(typed).itemsize
-        raise MemoryError(f"draws: {counted(chains, 'chain')} of {counted(draws, 'draw')} of "
-                          f"{counted(dim, 'number')} take {chains * draws * dim * each} bytes, for "
-                          "which there is no room") from None
+    return room((chains, draws, dim), typed, f"draws: {counted(chains, 'chain')} of "
+                f"{counted(draws, 'draw')} of {counted(dim, 'number')}").view(Draws)
 
 
 class _Sampler(Handle):
@@ -86,7 +77,7 @@ def _check_float(model, force):
 
 def _check_range(name, values):
     """No number that float32 makes infinite: the first that is one is named, by its place."""
-    array = np.asarray(values)
+    array = array_of(name, values)
     if array.dtype.kind not in "fiu":
         return
     with np.errstate(over="ignore"):
@@ -130,7 +121,7 @@ def _set_start(spec, init, dim, dtype):
     if isinstance(init, str):
         spec.start = _choice("init", init, _STARTS)
         return None
-    start = np.asarray(init)
+    start = array_of("init", init)
     if start.dtype.kind not in "fiu":
         raise TypeError(f"init: an array of real numbers is needed, not {start.dtype}")
     start = np.ascontiguousarray(start, dtype=dtype)
@@ -181,10 +172,10 @@ def _set_stream(spec, dim, stream, noise, words, generator_state, card):
         try:
             multiprocessors, threads = card
         except (TypeError, ValueError):
-            raise ValueError(f"card: {card!r}; stream='torch-cuda' needs (multiprocessors, threads of "
+            raise ValueError(f"card: {shown(card)}; stream='torch-cuda' needs (multiprocessors, threads of "
                              "each), (132, 2048) for an H200") from None
-        spec.stream.cuda_multiprocessors = _count("card[0]", multiprocessors, 1, 2**31 - 1)
-        spec.stream.cuda_threads_per_multiprocessor = _count("card[1]", threads, 256, 2**31 - 1)
+        spec.stream.cuda_multiprocessors = count("card[0]", multiprocessors, 1, 2**31 - 1)
+        spec.stream.cuda_threads_per_multiprocessor = count("card[1]", threads, 256, 2**31 - 1)
     return kept
 
 
@@ -302,11 +293,12 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
 
     The native stream gives the same bits on every machine, any number of threads and a GPU.
     """
-    typed = _choice("dtype", dtype if isinstance(dtype, str) else np.dtype(dtype).name, _TYPES)
+    typed = _type(dtype)
     _choice("output", output, {"array": 0, "arviz": 1})
     if every is not None and checkpoint is None:
         raise ValueError("every: it belongs to checkpoint, which is not given")
-    resumed = None if resume is None else Resumed(resume)
+    checkpoint = None if checkpoint is None else path("checkpoint", checkpoint)
+    resumed = None if resume is None else Resumed(path("resume", resume))
     if resumed:
         its = resumed.settle({
             "method": (method, None), "dtype": (np.dtype(typed).name, "float64"),
@@ -338,20 +330,20 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
                          "omega, overrelax or init")
     if method == "whitened" and (order != "forward" or omega != 1.0 or overrelax != 0.0):
         raise ValueError("method: whitened sweeps take no order, omega or overrelax")
-    warmup = _count("warmup", 1000 if warmup is None else warmup, 0)
-    thin = _count("thin", 1 if thin is None else thin, 1)
+    warmup = count("warmup", 1000 if warmup is None else warmup, 0)
+    thin = count("thin", 1 if thin is None else thin, 1)
     spec = lib.gbs_sampler_spec_default()
     spec.type = 0 if typed is np.float32 else 1
     _choice("method", method, _METHODS | {"auto": 3})
-    spec.chains, spec.seed = _count("chains", chains, 1), _seed(seed)
-    spec.first_chain = _count("first_chain", first_chain, 0)
-    spec.first_sweep = _count("first_sweep", first_sweep, 0)
+    spec.chains, spec.seed = count("chains", chains, 1), chosen_seed(seed)
+    spec.first_chain = count("first_chain", first_chain, 0)
+    spec.first_sweep = count("first_sweep", first_sweep, 0)
     spec.order, spec.omega = _choice("order", order, _ORDERS), omega
     spec.overrelax = overrelax
     if typed is np.float32:
         for name, values in (("mean", mean), ("offset", offset), ("fix", fix), ("init", init)):
             _check_range(name, values)
-    with Context(isa, threads, backend, _count("device", device, 0, 2**31 - 1)) as context, \
+    with Context(isa, threads, backend, count("device", device, 0, 2**31 - 1)) as context, \
             Model(context, precision, mean, info, offset, covariance, fix, rows, row_lower,
                   row_upper, lower, upper) as model:
         if typed is np.float32:
@@ -372,10 +364,10 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
                  _set_stream(spec, model.dim, stream, noise, words, generator_state, card)]
         if words is not None and noise is None and rows is None and method == "gibbs":
             _check_noise(model, typed)
-        out = _room(spec.chains, _count("draws", draws, 1, np.inf), model.dim, typed)
+        out = _room(spec.chains, count("draws", draws, 1, _MOST_DRAWS), model.dim, typed)
         with _Sampler(context, model, spec) as sampler:
             run = Run(context, sampler, 0 if method == "exact" else warmup, thin, checkpoint,
-                      None if every is None else _count("every", every, 1), resumed)
+                      None if every is None else count("every", every, 1), resumed)
             run.fill(out)
             out.generator_state = _generator_state(context, sampler, stream)
             out.kernel = lib.gbs_sampler_kernel(sampler.handle).decode()

@@ -1,5 +1,6 @@
 """Draws of normals between bounds, over arrays; torch tensors go to gibbsite.torch."""
 import ctypes as c
+import math
 import sys
 import warnings
 
@@ -7,8 +8,9 @@ import numpy as np
 
 from . import _library
 from ._library import lib
-from ._objects import Context, address, counted
-from ._sample import _count, _seed
+from ._objects import Context, address, array_of, counted, room
+from ._sample import chosen_seed
+from ._scalars import count, lengths, shown
 
 _DIMS = 8
 _OPERANDS = ("mean", "sd", "lower", "upper", "word")
@@ -16,7 +18,7 @@ _WORD_BITS = {np.dtype(np.float32): 32, np.dtype(np.float64): 53}
 
 
 def _numbers(name, value):
-    array = np.asarray(value)
+    array = array_of(name, value)
     if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
         raise TypeError(f"{name}: real numbers are needed, not {array.dtype}")
     return array
@@ -30,7 +32,7 @@ def _dtype_of(operands, dtype):
         except TypeError:
             typed = None
         if typed not in _WORD_BITS:
-            raise ValueError(f"dtype: {dtype!r}; it must be float32 or float64")
+            raise ValueError(f"dtype: {shown(dtype)}; it must be float32 or float64")
         return typed
     arrays = [a for a in operands.values() if a.ndim > 0 or a.dtype == np.float32]
     single = arrays and all(a.dtype == np.float32 for a in arrays)
@@ -101,8 +103,8 @@ def _shape(size, arrays):
         raise ValueError(f"shapes do not broadcast: {', '.join(shapes)}")
     if size is None:
         return shape
-    size = tuple(_count("size", n, 0) for n in ([size] if np.ndim(size) == 0 else size))
-    if _broadcast(shape, size) != size:
+    size = tuple(count("size", n, 0) for n in lengths(size))
+    if len(size) < len(shape) or any(n not in (1, m) for n, m in zip(shape[::-1], size[::-1])):
         raise ValueError(f"size: {size}, but the arguments together have shape {shape}")
     return size
 
@@ -144,9 +146,9 @@ def truncnorm(mean=0.0, sd=1.0, lower=-np.inf, upper=np.inf, *, size=None, seed=
     spec.stream = 0 if given is None else 1
     if given is not None and seed is not None:
         raise ValueError("seed: the words are given, so no seed is used")
-    spec.seed = 0 if given is not None else _seed(seed)
+    spec.seed = 0 if given is not None else chosen_seed(seed)
     for name, value in (("sweep", sweep), ("chain", chain), ("place", place)):
-        setattr(spec, name, _count(name, value, 0))
+        setattr(spec, name, count(name, value, 0))
     low, high = inward(operands["lower"], operands["upper"], dtype)
     arrays = [operands["mean"].astype(dtype), operands["sd"].astype(dtype), low, high]
     arrays += [] if given is None else [given]
@@ -162,7 +164,7 @@ def truncnorm(mean=0.0, sd=1.0, lower=-np.inf, upper=np.inf, *, size=None, seed=
         setattr(spec, name, operand)
     on_bound = c.c_int64()
     spec.on_bound = c.pointer(on_bound)
-    out = np.empty(shape, dtype)
+    out = room(shape, dtype, f"size: {counted(math.prod(shape), f'{dtype} number')}")
     draw = lib.gbs_truncnorm_f32 if dtype == np.float32 else lib.gbs_truncnorm_f64
     with Context(isa, threads) as context:
         context.must(draw(context.handle, c.byref(spec), address(out)))

@@ -1,6 +1,7 @@
 """GibbsSweep: a module with its precision, one sweep a call."""
 import torch
 
+from .._scalars import count
 from ._op import gibbs_sweep
 
 
@@ -16,6 +17,7 @@ class GibbsSweep(torch.nn.Module):
 
     def __init__(self, dim):
         super().__init__()
+        dim = count("GibbsSweep: dim", dim, 0)
         factor = torch.randn(dim, dim) * 0.1
         self.register_buffer("precision", factor @ factor.T + 2.0 * torch.eye(dim))
         self.register_buffer("mu", torch.zeros(dim))

@@ -3,6 +3,7 @@ import inspect
 
 import torch
 
+from .._scalars import real, seed as seed_of, shown, whole
 from . import _build
 
 _call = _build.load()
@@ -24,23 +25,26 @@ def _kept(result):
     return result
 
 
-def _signed_seed(seed):
-    """0 .. 2^64 - 1, and -1, as the 64-bit pattern that a schema can carry."""
-    if seed is None or -1 <= seed < 2**63:
-        return seed
-    if not 0 <= seed < 2**64:
-        raise ValueError("gibbs_sweep: seed must be in 0 .. 2^64 - 1, or -1")
-    return seed - 2**64
+def signed_seed(name, seed):
+    """The 64-bit pattern that a schema can carry; None stays."""
+    if seed is None:
+        return None
+    seed = seed_of(name, seed)
+    return seed if seed < 2**63 else seed - 2**64
 
 
-def _bound(values, x):
+def _bound(name, values, x):
     """A number or a sequence as the tensor that the op takes; a number without a copy to the GPU,
     which a CUDA graph could not hold."""
     if values is None or isinstance(values, torch.Tensor) or not isinstance(x, torch.Tensor):
         return values
     if isinstance(values, (int, float)):
-        return torch.full((), float(values), dtype=torch.float64, device=x.device)
-    return torch.as_tensor(values, dtype=torch.float64).to(x.device)
+        return torch.full((), real(f"gibbs_sweep: {name}", values), dtype=torch.float64, device=x.device)
+    try:
+        return torch.as_tensor(values, dtype=torch.float64).to(x.device)
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        raise TypeError(f"gibbs_sweep: {name}: {shown(values)}; a number, an array or a tensor is "
+                        "needed") from None
 
 
 def _traced(x, precision, location, form, sweeps, stream, generator, seed, first_sweep,
@@ -52,11 +56,13 @@ def _traced(x, precision, location, form, sweeps, stream, generator, seed, first
             "generator out, or use stream='native' with a seed, or noise="
         )
     options = dict(form=form, sweeps=sweeps, stream=stream, generator=generator,
-                   seed=_signed_seed(seed), first_sweep=first_sweep, first_chain=first_chain,
-                   noise=noise, omega=omega, check=check, lower=lower, upper=upper,
-                   overrelax=overrelax)
-    if keep is not None and keep < 1:
-        raise ValueError(f"gibbs_sweep: keep is {keep}; at least 1 is needed")
+                   seed=signed_seed("gibbs_sweep: seed", seed), first_sweep=first_sweep,
+                   first_chain=first_chain, noise=noise, omega=omega, check=check, lower=lower,
+                   upper=upper, overrelax=overrelax)
+    if keep is not None:
+        given, keep = keep, whole(keep)
+        if keep is None or keep < 1:
+            raise ValueError(f"gibbs_sweep: keep is {shown(given)}; at least 1 is needed")
     if out is not None:
         kept = _op.gibbs_sweep_into(x, precision, location, keep=keep or 0, into=out, **options)
         return out if keep is None else (out, kept)
@@ -104,11 +110,15 @@ def gibbs_sweep(x, precision, location=None, *, form="offset", sweeps=1, stream=
     Differentiable in x, location, noise and precision (not twice, and not between bounds).  With torch.compile only the
     default generator can be used.  Under autocast, half types are computed in float32.
     """
+    if type(overrelax) is not float:
+        overrelax = real("gibbs_sweep: overrelax", overrelax)
     if overrelax and omega != 1.0:
         raise ValueError(f"gibbs_sweep: overrelax is {overrelax} and omega {omega}; one is allowed")
     if lower is not None or upper is not None:
-        lower, upper = _bound(lower, x), _bound(upper, x)
+        lower, upper = _bound("lower", lower, x), _bound("upper", upper, x)
     elif overrelax:
+        if not 0 < overrelax < 1:
+            raise ValueError(f"gibbs_sweep: overrelax: {overrelax} is not in [0, 1)")
         omega, overrelax = 1.0 + overrelax, 0.0
     if not _is_dynamo_compiling():
         result = _call(x, precision, location, form, sweeps, stream, generator, seed, first_sweep,

@@ -3,7 +3,8 @@ import math
 
 import torch
 
-from . import _op  # noqa: F401  loads the compiled op
+from .._scalars import count, lengths, real, shown
+from . import _op
 
 _HALVES = (torch.float16, torch.bfloat16)
 _NAMES = {"float32": torch.float32, "f32": torch.float32, "float64": torch.float64,
@@ -31,16 +32,13 @@ def _number(name, value):
     """A tensor as it is, a number as a float."""
     if isinstance(value, torch.Tensor):
         return value
-    try:
-        return float(value if not isinstance(value, str) else None)
-    except (TypeError, ValueError):
-        raise TypeError(f"truncnorm: {name}: {value!r}; a number or a tensor is needed") from None
+    return real(f"truncnorm: {name}", value, "a number or a tensor")
 
 
-def _check_whole(name, value):
-    if isinstance(value, bool) or not (isinstance(value, (int, torch.SymInt)) or
-                                       hasattr(value, "__index__")):
-        raise ValueError(f"truncnorm: {name}: {value!r}; a whole number is needed")
+def _count(name, value):
+    """A number that tracing does not know yet is the op's to check."""
+    unknown = isinstance(value, torch.SymInt) or torch.compiler.is_compiling() and type(value) is int
+    return value if unknown else count(f"truncnorm: {name}", value, 0)
 
 
 def _rounded(value, dtype, towards):
@@ -75,7 +73,7 @@ def _words(u, word, bits, device):
     if given is None:
         return None, None
     if not isinstance(given, torch.Tensor):
-        raise TypeError(f"truncnorm: {name}: {given!r}; a tensor is needed")
+        raise TypeError(f"truncnorm: {name}: {shown(given)}; a tensor is needed")
     if given.dtype == torch.bool or given.is_complex() or given.is_floating_point() and u is None:
         raise TypeError(f"truncnorm: {name} is {given.dtype}; " +
                         ("integers are needed" if u is None else "real numbers are needed"))
@@ -102,7 +100,7 @@ def _shape(size, tensors):
     """NumPy's broadcasting, to `size` if that is given."""
     shapes = {name: tuple(t.shape) for name, t in tensors.items()}
     if size is not None:
-        size = (size,) if isinstance(size, int) else tuple(size)
+        size = tuple(_count("size", n) for n in lengths(size))
         shapes["size"] = size
     try:
         shape = torch.broadcast_shapes(*shapes.values())
@@ -112,13 +110,6 @@ def _shape(size, tensors):
         raise ValueError("truncnorm: shapes do not broadcast" + (" to size" if size else "") + ": " +
                          ", ".join(f"{name} {list(s)}" for name, s in shapes.items()))
     return shape
-
-
-def _signed(seed):
-    """0 .. 2^64 - 1, and -1, as the 64-bit pattern that a schema can carry."""
-    if not -1 <= seed < 2**64:
-        raise ValueError(f"truncnorm: seed: {seed}; it must be in 0 .. 2^64 - 1, or -1")
-    return seed if seed < 2**63 else seed - 2**64
 
 
 def _drawn_seed(generator):
@@ -155,9 +146,7 @@ def truncnorm(mean=0.0, sd=1.0, lower=-math.inf, upper=math.inf, *, size=None, s
     if kind not in (torch.float32, torch.float64, *_HALVES):
         raise TypeError(f"truncnorm: {kind}; float32, float64, float16 and bfloat16 are supported")
     mean, sd, lower, upper = (_number(name, operands[name]) for name in ("mean", "sd", "lower", "upper"))
-    for name, value in (("seed", 0 if seed is None else seed), ("sweep", sweep), ("chain", chain),
-                        ("place", place)):
-        _check_whole(name, value)
+    sweep, chain, place = _count("sweep", sweep), _count("chain", chain), _count("place", place)
     wide = torch.float32 if kind in _HALVES else kind
     low, high = _rounded(lower, kind, 1), _rounded(upper, kind, -1)
 
@@ -182,7 +171,7 @@ def truncnorm(mean=0.0, sd=1.0, lower=-math.inf, upper=math.inf, *, size=None, s
     tensors = arguments if given is None else [*arguments, given]
     shape = _shape(size, dict(zip(names, tensors)))
     if given is None:
-        seed = _drawn_seed(generator) if seed is None else _signed(seed)
+        seed = _drawn_seed(generator) if seed is None else _op.signed_seed("truncnorm: seed", seed)
     x = torch.ops.gibbsite.truncnorm(*arguments, given, shape, seed or 0, sweep, chain, place)
     if bad is not None and not at_once:
         x = x.masked_fill(bad, math.nan)

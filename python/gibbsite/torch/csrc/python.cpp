@@ -10,11 +10,32 @@
 #include <c10/core/impl/TorchDispatchModeTLS.h>
 #include <c10/util/Exception.h>
 
+#include <string>
+
 namespace gibbsite
 {
 
 namespace
 {
+
+// The object for a message, at most a line of it.
+std::string shown(PyObject *object)
+{
+    constexpr size_t longest = 80;
+    PyObject *const text = PyObject_ASCII(object);
+    const char *const words = text != nullptr ? PyUnicode_AsUTF8(text) : nullptr;
+    std::string line = words != nullptr ? words : "too long to show";
+    PyErr_Clear();
+    Py_XDECREF(text);
+    if (line.size() > longest)
+        line.replace(longest - 3, std::string::npos, "...");
+    return line;
+}
+
+std::string with_type(PyObject *object)
+{
+    return c10::str(Py_TYPE(object)->tp_name, ": ", shown(object));
+}
 
 const at::Tensor &tensor(const char *name, PyObject *object)
 {
@@ -38,12 +59,29 @@ std::optional<at::Generator> generator(PyObject *object)
     return reinterpret_cast<THPGenerator *>(object)->cdata;
 }
 
-double number(PyObject *object)
+double number(const char *name, PyObject *object)
 {
     const double value = PyFloat_AsDouble(object);
-    if (value == -1.0 && PyErr_Occurred() != nullptr)
-        throw python_error();
+    if (value == -1.0 && PyErr_Occurred() != nullptr) {
+        const bool large = PyErr_ExceptionMatches(PyExc_OverflowError) != 0;
+        PyErr_Clear();
+        TORCH_CHECK_VALUE(!large, "gibbs_sweep: ", name,
+                          " is beyond the range of double: ", shown(object));
+        TORCH_CHECK_TYPE(false, "gibbs_sweep: ", name, " must be a real number, not ",
+                         with_type(object));
+    }
     return value;
+}
+
+bool flag(const char *name, PyObject *object)
+{
+    const int value = PyObject_IsTrue(object);
+    if (value < 0) {
+        PyErr_Clear();
+        TORCH_CHECK_TYPE(false, "gibbs_sweep: ", name, " must be True or False, not ",
+                         with_type(object));
+    }
+    return value != 0;
 }
 
 int64_t integer(const char *name, PyObject *object)
@@ -54,12 +92,13 @@ int64_t integer(const char *name, PyObject *object)
         PyErr_Clear();
         Py_XDECREF(number);
         TORCH_CHECK_TYPE(false, "gibbs_sweep: ", name, " must be an integer, not ",
-                         Py_TYPE(object)->tp_name);
+                         with_type(object));
     }
     int overflow = 0;
     const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
     Py_DECREF(number);
-    TORCH_CHECK_VALUE(overflow == 0, "gibbs_sweep: ", name, " does not fit in 64 bits");
+    TORCH_CHECK_VALUE(overflow == 0, "gibbs_sweep: ", name,
+                      " does not fit in 64 bits: ", shown(object));
     return value;
 }
 
@@ -71,8 +110,7 @@ std::optional<int64_t> seed(PyObject *object)
     PyObject *const number = PyBool_Check(object) ? nullptr : PyNumber_Index(object);
     if (number == nullptr) {
         PyErr_Clear();
-        TORCH_CHECK_TYPE(false, "gibbs_sweep: seed must be an integer, not ",
-                         Py_TYPE(object)->tp_name);
+        TORCH_CHECK_TYPE(false, "gibbs_sweep: seed must be an integer, not ", with_type(object));
     }
     int overflow = 0;
     const long long small = PyLong_AsLongLongAndOverflow(number, &overflow);
@@ -80,7 +118,8 @@ std::optional<int64_t> seed(PyObject *object)
     const bool fits = overflow == 0 ? small >= -1 : overflow > 0 && PyErr_Occurred() == nullptr;
     PyErr_Clear();
     Py_DECREF(number);
-    TORCH_CHECK_VALUE(fits, "gibbs_sweep: seed must be in 0 .. 2^64 - 1, or -1");
+    TORCH_CHECK_VALUE(fits, "gibbs_sweep: seed: ", shown(object),
+                      "; a whole number in 0 .. 2^64 - 1, or -1, is needed");
     return overflow > 0 ? static_cast<int64_t>(large) : small;
 }
 
@@ -152,7 +191,8 @@ PyObject *sweep_from_python(PyObject *, PyObject *const *args, Py_ssize_t count)
     const auto location = optional_tensor("location", args[2]);
     const auto noise = optional_tensor("noise", args[10]);
     const auto given_generator = generator(args[6]);
-    const double omega = number(args[11]), overrelax = number(args[17]);
+    const double omega = number("omega", args[11]);
+    const double overrelax = number("overrelax", args[17]);
     const auto lower = optional_tensor("lower", args[15]);
     const auto upper = optional_tensor("upper", args[16]);
     const Call call{precision,
@@ -166,7 +206,7 @@ PyObject *sweep_from_python(PyObject *, PyObject *const *args, Py_ssize_t count)
                     integer("first_sweep", args[8]),
                     integer("first_chain", args[9]),
                     omega,
-                    PyObject_IsTrue(args[13]) != 0,
+                    flag("check", args[13]),
                     lower,
                     upper,
                     overrelax};
