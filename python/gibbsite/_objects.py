@@ -25,7 +25,7 @@ _ARGUMENTS = {"initial": "init", "start": "init", "fixed": "fix", "information":
 
 def _reworded(message):
     name, colon, rest = message.partition(":")
-    return _ARGUMENTS.get(name, name) + colon + rest
+    return _ARGUMENTS.get(name, name) + colon + rest.replace("NULL", "None")
 
 
 def address(array):

@@ -534,7 +534,7 @@ def test_no_numbers(options, words):
     (dict(lower=0, stream="torch-cpu"), "normals"), (dict(overrelax=1.0), "overrelax: 1 is not in"),
     (dict(upper=1, init=[0, 2], method="gibbs"), "init: chain 0, site 1 is 2, above its upper bound 1"),
     (dict(lower=0, method="whitened", overrelax=0.5), "whitened sweeps take no"),
-    (dict(lower=0, stream="given", noise=np.zeros((2000, 2, 4))), "words: NULL"),
+    (dict(lower=0, stream="given", noise=np.zeros((2000, 2, 4))), "words: None"),
     (dict(overrelax=0.5, stream="given", noise=np.zeros((2000, 2, 4))), "the given stream has no numbers"),
     *((dict(lower=lower, stream="given", words=np.zeros((2000, 2, 4), np.uint64)),
        f"noise: None, but stream='given' needs it for {sites} without bounds")
