@@ -246,13 +246,14 @@ static json_t *facts_json(const facts *f)
             : json_pack("{s:o, s:I, s:I}", "value", json_number(s->asymmetry), "row",
                         (json_int_t)s->asymmetry_row, "column", (json_int_t)s->asymmetry_column);
     return json_pack(
-        "{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
-        " s:{s:o, s:s}, s:{s:o, s:o}, s:s?}",
+        "{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, "
+        "s:o, s:o, s:{s:o, s:s}, s:{s:o, s:o}, s:s?}",
         "gibbsite", gbs_version(), "verb", "info", "matrix", json_text(f->files.matrix), "kind",
         f->files.covariance ? "covariance" : "precision", "size", (json_int_t)f->dim, "fixed",
         (json_int_t)f->fixed, "bounded", (json_int_t)f->bounded, "rows", (json_int_t)f->rows,
-        "nonzeros", (json_int_t)f->nonzeros, "duplicates", (json_int_t)f->duplicates, "asymmetry",
-        asymmetry, "eigenvalue_min", json_number(s->eigenvalue_min), "eigenvalue_max",
+        "rows_checked", f->rows ? json_boolean(f->rows_checked) : json_null(), "nonzeros",
+        (json_int_t)f->nonzeros, "duplicates", (json_int_t)f->duplicates, "asymmetry", asymmetry,
+        "eigenvalue_min", json_number(s->eigenvalue_min), "eigenvalue_max",
         json_number(s->eigenvalue_max), "condition", json_number(s->condition), "omega",
         json_number(f->omega), "tau_max", json_number(f->tau), "gibbs_rate", json_number(f->rate),
         "sweeps_to_forget", known ? json_number(1 / (1 - f->rate)) : json_null(), "f32",

@@ -22,27 +22,41 @@ def _gibbs_rate(precision, omega):
     return float(np.abs(np.linalg.eigvals(np.linalg.solve(below, above))).max())
 
 
+def _room_between(model):
+    """Rows that leave none are refused; where there is no Clp, or it finds no start, that stays open."""
+    try:
+        model.interior()
+    except RuntimeError:
+        return False
+    return True
+
+
 def info(precision, *, covariance=False, omega=1.0, rate=None, fix=None, lower=None,
-         upper=None):
+         upper=None, rows=None, row_lower=None, row_upper=None):
     """Says what to expect of a precision matrix [D, D] (or a covariance).
 
     fix      [D] values of sites to hold, NaN for a free one: of the law of the others
-    lower,   bounds, as sample takes them: all figures are those of the law without them, and there
-    upper    is no advice
+    lower,   bounds, and rows with theirs, as sample takes them: all figures are those of the law without
+    upper,   them, and there is no advice.  Rows that contradict each other, or leave no room between them,
+    rows,    are refused by a message with the rows, where Clp is installed
+    row_lower, row_upper
     rate     compute the Gibbs rate, about 10 D^3 operations; by default up to D = 2048
 
-    Returns a dict with the names of `gibbsite info --json`: size, fixed, bounded, nonzeros, asymmetry,
-    eigenvalue_min, eigenvalue_max, condition, omega, tau_max (sweeps per effective draw of the
-    slowest direction), gibbs_rate and sweeps_to_forget (None where not computed), f32
+    Returns a dict with the names of `gibbsite info --json`: size, fixed, bounded, rows, rows_checked
+    (whether there is room between them; False where Clp is not installed, or finds no start), nonzeros,
+    asymmetry, eigenvalue_min, eigenvalue_max, condition, omega, tau_max (sweeps per effective draw of
+    the slowest direction), gibbs_rate and sweeps_to_forget (None where not computed), f32
     (covariance_error and verdict), cost_per_effective_draw and advice ("gibbs" or "exact").
     """
     omega = real("omega", omega)
     if not 0 < omega < 2:
         raise ValueError(f"omega: {omega} is not in (0, 2)")
-    with Context() as context, Model(context, precision, covariance=covariance, fix=fix, lower=lower,
+    with Context() as context, Model(context, precision, covariance=covariance, fix=fix, rows=rows,
+                                     row_lower=row_lower, row_upper=row_upper, lower=lower,
                                      upper=upper) as model:
         spectrum, q, fixed = model.spectrum(), model.precision, model.fixed
         bounded = model.boxes(np.float64).bounded
+        checked = _room_between(model) if model.rows else None
     held = 0 if fixed is None else int(np.isfinite(fixed).sum())
     n, tau = len(q) - held, (2 / omega - 1) * spectrum.tau_max
     wanted = len(q) <= _RATE_LARGEST if rate is None else rate
@@ -55,6 +69,8 @@ def info(precision, *, covariance=False, omega=1.0, rate=None, fix=None, lower=N
         "size": len(q),
         "fixed": held,
         "bounded": bounded,
+        "rows": model.rows,
+        "rows_checked": checked,
         "nonzeros": int(np.count_nonzero(q)) - held,
         "asymmetry": None if spectrum.asymmetry_row < 0 else {
             "value": spectrum.asymmetry,
@@ -73,7 +89,7 @@ def info(precision, *, covariance=False, omega=1.0, rate=None, fix=None, lower=N
             "verdict": f32_verdict(spectrum.f32_covariance_error),
         },
         "cost_per_effective_draw": {"gibbs": gibbs, "exact": exact},
-        "advice": None if bounded else "gibbs" if gibbs < exact else "exact",
+        "advice": None if bounded or model.rows else "gibbs" if gibbs < exact else "exact",
     }
     if n == 0:  # nothing is left to sample
         facts.update(dict.fromkeys(("eigenvalue_min", "eigenvalue_max", "condition", "tau_max", "gibbs_rate",

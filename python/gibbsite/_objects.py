@@ -20,7 +20,7 @@ _EXCEPTIONS = {3: MemoryError, 9: RuntimeError}
 
 # What messages of the library begin with, where Python's argument has another name.
 _ARGUMENTS = {"initial": "init", "start": "init", "fixed": "fix", "information": "info",
-              "torch_state": "generator_state", "cuda_device": "device"}
+              "constraints": "rows", "torch_state": "generator_state", "cuda_device": "device"}
 
 
 def _reworded(message):
@@ -200,7 +200,7 @@ class Model(Handle):
             if values is not None:
                 alive.append(_bounds(name, values, spec.dim))
                 setattr(spec, name, address(alive[-1]))
-        self.dim, self.location_kind = len(matrix), spec.location_kind
+        self.dim, self.rows, self.location_kind = len(matrix), spec.constraints.rows, spec.location_kind
         self.context = context
         context.must(lib.gbs_model_create(context.handle, c.byref(spec), c.byref(self.handle)))
         del alive

@@ -230,6 +230,10 @@ test_info() {
     says out "without its constraints"
     code 0 gibbsite info -Q q.mtx --rows a.mtx --row-lower -2 --json
     says out '"rows": 2'
+    if have_clp; then checked=true; else checked=false; fi
+    says out "\"rows_checked\": $checked"
+    code 0 gibbsite info -Q q.mtx --json
+    says out '"rows_checked": null'
     code 2 gibbsite info -Q q.mtx --rows a.mtx
 }
 

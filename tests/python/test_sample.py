@@ -1,7 +1,10 @@
 """The NumPy package: sample, summary and info."""
 import multiprocessing
+import os
 import pathlib
 import re
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -291,6 +294,40 @@ def test_info():
     assert rest["cost_per_effective_draw"] == {"gibbs": pytest.approx(132), "exact": 75}
     none = gibbsite.info(q, fix=np.zeros(4))
     assert none["nonzeros"] == 0 and none["tau_max"] is None and none["advice"] is None
+
+
+def test_info_of_rows():
+    sparse = pytest.importorskip("scipy.sparse")
+    free = gibbsite.info(Q)
+    clp = gibbsite.info(Q, rows=[[1, 1]], row_lower=0)["rows_checked"]
+    rows = np.array([[1.0, 1.0], [1.0, -1.0]])
+    for given in (rows, sparse.csr_array(rows)):
+        facts = gibbsite.info(Q, rows=given, row_lower=[-1, -2], row_upper=2)
+        assert (facts["rows"], facts["rows_checked"], facts["advice"]) == (2, clp, None)
+        different = ("rows", "rows_checked", "advice")  # the others are those of the law without rows
+        assert [v for k, v in facts.items() if k not in different] == \
+            [v for k, v in free.items() if k not in different]
+    assert (free["rows"], free["rows_checked"]) == (0, None)
+    with pytest.raises(ValueError, match="row_lower: it bounds rows"):
+        gibbsite.info(Q, row_lower=0)
+    with pytest.raises(ValueError, match="^rows: lower of row 0 is NaN"):
+        gibbsite.info(Q, rows=[[1, 1]], row_lower=np.nan)
+    if not clp:
+        pytest.skip("no Clp on this machine")
+    with pytest.raises(ValueError, match="^rows: no point keeps these together: row 0 >= 1, row 1 <= 0"):
+        gibbsite.info(Q, rows=[[1, 1], [1, 1]], row_lower=[1, -9], row_upper=[9, 0])
+    with pytest.raises(ValueError, match="^rows: no point keeps these together: site 0 <= 0, site 1 <= 0, row 0 >= 1"):
+        gibbsite.info(Q, rows=[[1, 1]], row_lower=1, upper=0)
+
+
+def test_info_of_rows_without_a_solver(tmp_path):
+    (tmp_path / "libClp.so.1").write_text("not a library")
+    code = ("import gibbsite, numpy\n"
+            "facts = gibbsite.info(numpy.eye(2), rows=[[1, 1]], row_lower=0)\n"
+            "print(facts['rows'], facts['rows_checked'])")
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                         env=os.environ | {"LD_LIBRARY_PATH": str(tmp_path)})
+    assert run.stdout == "1 False\n"
 
 
 def test_summary_values():
