@@ -34,6 +34,14 @@ double array_at(const gbs_array *array, int64_t k)
                                   : ((const double *)array->data)[k];
 }
 
+exit_code copy_numbers(const gbs_array *array, const char *what, double **out)
+{
+    *out = take(array->count, sizeof **out, what);
+    for (int64_t k = 0; *out && k < array->count; k++)
+        (*out)[k] = array_at(array, k);
+    return *out ? EXIT_FINE : EXIT_FILE;
+}
+
 f32_verdict f32_judge(const gbs_spectrum *spectrum)
 {
     const double error = spectrum->f32_covariance_error;
@@ -95,24 +103,27 @@ static void say_asymmetry(const gbs_array *q, const char *path)
             path, (long long)row, (long long)column, worst);
 }
 
-/* A vector of dim numbers: [dim], [dim, 1] or [1, dim]. */
-static exit_code load_vector(const char *path, model_facts *facts, gbs_array *out)
+exit_code load_vector(const char *path, int64_t count, gbs_array *out)
 {
     exit_code code = load_array(path, out);
     if (code != EXIT_FINE)
         return code;
     const bool flat =
         out->axes == 1 || (out->axes == 2 && (out->shape[0] == 1 || out->shape[1] == 1));
-    if (flat && out->count == facts->dim) {
-        code = match_names(facts, path, out);
-    } else {
-        char needed[64];
-        snprintf(needed, sizeof needed, "a vector of %lld", (long long)facts->dim);
-        code = complain_shape(out, path, needed);
-    }
-    if (code != EXIT_FINE)
-        gbs_array_free(out);
+    if (flat && out->count == count)
+        return EXIT_FINE;
+    char needed[64];
+    snprintf(needed, sizeof needed, "a vector of %lld", (long long)count);
+    code = complain_shape(out, path, needed);
+    gbs_array_free(out);
     return code;
+}
+
+/* A number for each site. */
+static exit_code load_sites(const char *path, model_facts *facts, gbs_array *out)
+{
+    exit_code code = load_vector(path, facts->dim, out);
+    return code == EXIT_FINE ? match_names(facts, path, out) : code;
 }
 
 static exit_code load_location(const model_files *files, model_facts *facts, gbs_model_spec *spec,
@@ -126,7 +137,7 @@ static exit_code load_location(const model_files *files, model_facts *facts, gbs
                  {files->offset, GBS_LOCATION_OFFSET}};
     for (size_t k = 0; k < sizeof forms / sizeof *forms; k++)
         if (forms[k].path) {
-            exit_code code = load_vector(forms[k].path, facts, array);
+            exit_code code = load_sites(forms[k].path, facts, array);
             if (code == EXIT_FINE && files->single && forms[k].kind != GBS_LOCATION_INFORMATION)
                 code = check_single(array, forms[k].path);
             if (code != EXIT_FINE)
@@ -145,39 +156,14 @@ static exit_code load_fixed(const model_files *files, model_facts *facts, gbs_mo
     gbs_array array = {0};
     if (!files->fix)
         return EXIT_FINE;
-    exit_code code = load_vector(files->fix, facts, &array);
+    exit_code code = load_sites(files->fix, facts, &array);
     if (code == EXIT_FINE && files->single)
         code = check_single(&array, files->fix);
-    if (code == EXIT_FINE) {
-        *fixed = take(spec->dim, sizeof **fixed, "fixed sites");
-        for (int64_t i = 0; *fixed && i < spec->dim; i++)
-            (*fixed)[i] = array_at(&array, i);
-        spec->fixed = *fixed;
-        code = *fixed ? EXIT_FINE : EXIT_FILE;
-    }
+    if (code == EXIT_FINE)
+        code = copy_numbers(&array, "fixed sites", fixed);
+    spec->fixed = *fixed;
     gbs_array_free(&array);
     return code;
-}
-
-/* Bounds of sites: a number for all of them, or a file; *out as load_fixed's. */
-static exit_code load_bounds(const char *text, model_facts *facts, double **out)
-{
-    gbs_array array = {0};
-    double value;
-    if (!text)
-        return EXIT_FINE;
-    if (is_number(text, &value))
-        return repeat_number(value, facts->dim, out);
-    exit_code code = check_bound_file(text);
-    if (code == EXIT_FINE)
-        code = load_vector(text, facts, &array);
-    if (code != EXIT_FINE)
-        return code;
-    *out = take(facts->dim, sizeof **out, "bounds");
-    for (int64_t i = 0; *out && i < facts->dim; i++)
-        (*out)[i] = array_at(&array, i);
-    gbs_array_free(&array);
-    return *out ? EXIT_FINE : EXIT_FILE;
 }
 
 const char *bound_source(const char *option, const char *text, char to[64])
@@ -263,8 +249,8 @@ exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **mod
     take_names(facts, files->matrix, &matrix);
     if ((code = load_location(files, facts, &spec, &location)) != EXIT_FINE ||
         (code = load_fixed(files, facts, &spec, &fixed)) != EXIT_FINE ||
-        (code = load_bounds(files->lower, facts, &lower)) != EXIT_FINE ||
-        (code = load_bounds(files->upper, facts, &upper)) != EXIT_FINE ||
+        (code = load_bounds(files->lower, facts, NULL, &lower)) != EXIT_FINE ||
+        (code = load_bounds(files->upper, facts, NULL, &upper)) != EXIT_FINE ||
         (code = load_rows(files, facts, &spec, &rows)) != EXIT_FINE)
         goto done;
     spec.lower = lower;

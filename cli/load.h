@@ -25,6 +25,13 @@ exit_code load_array_rows(const char *path, gbs_array *out); /* gbs_array_read_r
 /* Element k of an array of either type, in double. */
 double array_at(const gbs_array *array, int64_t k);
 
+/* All elements in double; `what` names them where memory is short.  *out is the caller's, ended by
+ * free(). */
+exit_code copy_numbers(const gbs_array *array, const char *what, double **out);
+
+/* A vector of `count` numbers: [count], [count, 1] or [1, count]. */
+exit_code load_vector(const char *path, int64_t count, gbs_array *out);
+
 /* Refuses an array, with its shape and the one that is needed. */
 exit_code complain_shape(const gbs_array *array, const char *path, const char *needed);
 
@@ -63,12 +70,6 @@ exit_code load_model(gbs_context *ctx, const model_files *files, gbs_model **mod
 /* All of `text` as a decimal number: inf and nan are numbers too, a file of that name is ./inf. */
 bool is_number(const char *text, double *value);
 
-/* A bound for each of `count`; *out is the caller's, ended by free(). */
-exit_code repeat_number(double value, int64_t count, double **out);
-
-/* `text`, which is no number, should name a file that is there. */
-exit_code check_bound_file(const char *text);
-
 /* Row constraints.  check: bounds need rows, rows need bounds, and a number must fit in double.
  * load: what it fills must outlive gbs_model_create, and is ended by row_arrays_free, whatever
  * comes back. */
@@ -82,6 +83,11 @@ exit_code check_bound_options(const cli_command *command, const model_files *fil
 exit_code load_rows(const model_files *files, model_facts *facts, gbs_model_spec *spec,
                     row_arrays *rows);
 void row_arrays_free(row_arrays *rows);
+
+/* The bounds that an option gives: of the rows, or of the sites where `rows` is NULL.  `text` is a
+ * number, for each of them, or names a file with a vector of so many; NULL leaves *out as it is,
+ * else it is the caller's, ended by free(). */
+exit_code load_bounds(const char *text, model_facts *facts, row_arrays *rows, double **out);
 
 void model_facts_free(model_facts *facts); /* accepts an all-zero one; leaves it so */
 

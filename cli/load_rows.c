@@ -1,4 +1,4 @@
-/* Row constraints from files: --rows with --row-lower and --row-upper. */
+/* Bounds of sites, and row constraints: numbers, or files. */
 #define _POSIX_C_SOURCE 200809L
 #include "load.h"
 #include "options.h"
@@ -27,22 +27,15 @@ static bool overflows(const char *text)
     return is_number(text, &value) && isinf(value) && strpbrk(text, "0123456789") != NULL;
 }
 
-static exit_code copy_numbers(const gbs_array *array, double **out)
-{
-    *out = take(array->count, sizeof **out, "constraints");
-    for (int64_t k = 0; *out && k < array->count; k++)
-        (*out)[k] = array_at(array, k);
-    return *out ? EXIT_FINE : EXIT_FILE;
-}
-
-exit_code check_bound_file(const char *text)
+/* `text`, which is no number, should name a file that is there. */
+static exit_code check_bound_file(const char *text)
 {
     if (strchr(text, ':') || access(text, F_OK) == 0) /* a member of an archive has a colon */
         return EXIT_FINE;
     return complain(EXIT_FILE, "%s: is neither a number nor a file: %s", text, strerror(errno));
 }
 
-exit_code repeat_number(double value, int64_t count, double **out)
+static exit_code repeat_number(double value, int64_t count, double **out)
 {
     *out = take(count, sizeof **out, "bounds");
     for (int64_t k = 0; *out && k < count; k++)
@@ -67,31 +60,22 @@ static exit_code match_row_names(row_arrays *rows, const char *path, gbs_array *
     return EXIT_FINE;
 }
 
-/* `text` is a number, for each of the rows, or names a file with a vector of so many. */
-static exit_code load_row_bounds(const char *text, row_arrays *rows, double **out)
+exit_code load_bounds(const char *text, model_facts *facts, row_arrays *rows, double **out)
 {
+    const int64_t count = rows ? rows->rows : facts->dim;
     double value;
     if (!text)
         return EXIT_FINE;
     if (is_number(text, &value))
-        return repeat_number(value, rows->rows, out);
+        return repeat_number(value, count, out);
     gbs_array array = {0};
     exit_code code = check_bound_file(text);
     if (code == EXIT_FINE)
-        code = load_array(text, &array);
-    if (code != EXIT_FINE)
-        return code;
-    const bool flat =
-        array.axes == 1 || (array.axes == 2 && (array.shape[0] == 1 || array.shape[1] == 1));
-    if (flat && array.count == rows->rows) {
-        code = match_row_names(rows, text, &array);
-        if (code == EXIT_FINE)
-            code = copy_numbers(&array, out);
-    } else {
-        char needed[64];
-        snprintf(needed, sizeof needed, "a vector of %" PRId64, rows->rows);
-        code = complain_shape(&array, text, needed);
-    }
+        code = load_vector(text, count, &array);
+    if (code == EXIT_FINE)
+        code = rows ? match_row_names(rows, text, &array) : match_names(facts, text, &array);
+    if (code == EXIT_FINE)
+        code = copy_numbers(&array, rows ? "constraints" : "bounds", out);
     gbs_array_free(&array);
     return code;
 }
@@ -130,7 +114,7 @@ static exit_code load_matrix(const model_files *files, model_facts *facts, row_a
         array.row_name = NULL;
         code = match_names(facts, files->rows, &array);
         if (code == EXIT_FINE)
-            code = copy_numbers(&array, &rows->matrix);
+            code = copy_numbers(&array, "constraints", &rows->matrix);
     } else {
         char needed[64];
         snprintf(needed, sizeof needed, "(rows, %" PRId64 ")", facts->dim);
@@ -149,9 +133,9 @@ exit_code load_rows(const model_files *files, model_facts *facts, gbs_model_spec
         return EXIT_FINE;
     exit_code code = load_matrix(files, facts, rows);
     if (code == EXIT_FINE)
-        code = load_row_bounds(files->row_lower, rows, &rows->lower);
+        code = load_bounds(files->row_lower, facts, rows, &rows->lower);
     if (code == EXIT_FINE)
-        code = load_row_bounds(files->row_upper, rows, &rows->upper);
+        code = load_bounds(files->row_upper, facts, rows, &rows->upper);
     spec->constraints = (gbs_constraints){
         .rows = rows->rows, .matrix = rows->matrix, .lower = rows->lower, .upper = rows->upper};
     return code;
