@@ -39,19 +39,30 @@ def _dtype_of(operands, dtype):
     return np.dtype(np.float32 if single else np.float64)
 
 
+def moved_inward(xp, value, rounded, back, towards, largest, after=None):
+    """`rounded`, a bound's nearest number of a type, moved one step towards +-infinity where rounding took
+    it the other way, as `back` shows, the same in a type that can be compared with `value`; finite bounds
+    stay finite.  xp is numpy or torch: nothing here waits for a GPU.  after: the numbers one step on, where
+    xp has no nextafter for the type."""
+    if after is None:
+        after = xp.nextafter(rounded, xp.full_like(rounded, towards * math.inf))
+    moved = xp.where(back < value if towards > 0 else back > value, after, rounded)
+    beyond = xp.isinf(moved) & ~xp.isinf(value)  # lower = 1e300 in float32 is its largest number
+    return xp.where(beyond, xp.full_like(moved, math.copysign(largest, towards)), moved)
+
+
+def _rounded(value, dtype, towards):
+    with np.errstate(over="ignore"):
+        rounded = value.astype(dtype)
+        return moved_inward(np, value, rounded, rounded, towards, np.finfo(dtype).max)
+
+
 def inward(lower, upper, dtype):
     """Both bounds in `dtype`, rounded so that no draw leaves the bounds that were given.  Where
     nothing is left between them, both become the nearest number of the type."""
-    with np.errstate(over="ignore"):
-        low, high = lower.astype(dtype), upper.astype(dtype)
-    infinity = dtype.type(np.inf)
-    low = np.where(low < lower, np.nextafter(low, infinity), low)
-    high = np.where(high > upper, np.nextafter(high, -infinity), high)
-    # beyond the type: lower = 1e300 in float32 is its largest number
     largest = np.finfo(dtype).max
-    low = np.where((low == infinity) & (lower < np.inf), largest, low)
-    high = np.where((high == -infinity) & (upper > -np.inf), -largest, high)
-    low, high, lower, upper = np.broadcast_arrays(low, high, lower, upper)
+    low, high, lower, upper = np.broadcast_arrays(_rounded(lower, dtype, 1), _rounded(upper, dtype, -1), lower,
+                                                  upper)
     hidden = (lower > upper) & (low == high)  # what rounding must not hide
     low, high = np.where(hidden, largest, low), np.where(hidden, -largest, high)
     beyond = ((lower > largest) & (lower < np.inf)) | ((upper < -largest) & (upper > -np.inf))

@@ -1,11 +1,13 @@
 """gibbsite.truncnorm on CPU tensors: the numbers of the arrays, types, compile, refusals.  The GPU's
 part is in tests/gpu/test_truncnorm_cuda.py."""
+import warnings
+
 import numpy as np
 import pytest
 import torch
 
-from gibbsite import truncnorm
-from gibbsite.torch import truncnorm as tensor_truncnorm
+from gibbsite import _truncnorm as _arrays, truncnorm
+from gibbsite.torch import _truncnorm as _tensors, truncnorm as tensor_truncnorm
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -42,6 +44,31 @@ def test_halves_stay_inside(half):
     assert (x.double() >= -upper).all() and (x.double() <= -lower).all()
     tails = truncnorm(torch.zeros(200000, dtype=half), 0.01, -2.0, 2.0, seed=2).double()
     assert tails.abs().max() < 0.07 and abs(tails.std() - 0.01) < 2e-4  # case C09
+
+
+@pytest.mark.parametrize("kind", ["float64", "int64"])
+def test_bounds_are_rounded_as_those_of_arrays(kind):
+    """Near every number of float32 and beyond, of both signs: on the side that was asked for, and next to it."""
+    rng = np.random.default_rng(5)
+    near = rng.integers(0, 0x7f800000, 4000, dtype=np.uint32).view(np.float32).astype(np.float64)
+    ends = [0, 1e-320, 3.4028234663852886e38, 1e39, 1e300, np.inf, np.nan]
+    bounds = np.concatenate([near, near * (1 + 1e-12), near * (1 - 1e-12), ends])
+    if kind == "int64":
+        bounds = bounds[(bounds > 1) & (bounds < 2**53)].astype(np.int64)
+        bounds = np.concatenate([bounds, bounds + 1])
+    bounds = np.concatenate([bounds, -bounds])
+    for towards in (1, -1):
+        got = _tensors._rounded(torch.tensor(bounds), torch.float32, towards).numpy()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            expected = _arrays._rounded(bounds, np.dtype("float32"), towards)
+        assert got.dtype == expected.dtype == np.float32
+        assert got.tobytes() == expected.tobytes()
+        inside = np.abs(bounds) < np.finfo(np.float32).max
+        given, held = bounds[inside].astype(float), got[inside]
+        before = np.nextafter(held, np.float32(-towards * np.inf)).astype(float)
+        assert ((held - given) * towards >= 0).all() and ((before - given) * towards < 0).all()
+        assert np.isfinite(got[np.isfinite(bounds)]).all()
 
 
 def test_seeds():

@@ -4,6 +4,7 @@ import math
 import torch
 
 from .._scalars import count, lengths, real, shown
+from .._truncnorm import moved_inward
 from . import _op
 
 _HALVES = (torch.float16, torch.bfloat16)
@@ -42,20 +43,15 @@ def _count(name, value):
 
 
 def _rounded(value, dtype, towards):
-    """A bound in `dtype`, moved one step towards +-infinity if rounding took it the other way."""
+    """A bound in `dtype`, rounded inward."""
     if not isinstance(value, torch.Tensor):
         value = torch.tensor(value, dtype=torch.float64)
-    low = value.to(dtype)
+    rounded = value.to(dtype)
     if value.dtype == dtype:
-        return low
-    back = low.to(value.dtype)
-    wrong = back < value if towards > 0 else back > value
-    step = _next_half(low, towards) if dtype in _HALVES else \
-        torch.nextafter(low, torch.full_like(low, towards * math.inf))
-    low = torch.where(wrong, step, low)
-    largest = torch.finfo(dtype).max
-    beyond = torch.isinf(low) & ~torch.isinf(value)
-    return torch.where(beyond, torch.full_like(low, math.copysign(largest, towards)), low)
+        return rounded
+    after = _next_half(rounded, towards) if dtype in _HALVES else None
+    return moved_inward(torch, value, rounded, rounded.to(value.dtype), towards,
+                        torch.finfo(dtype).max, after)
 
 
 def _next_half(t, towards):
