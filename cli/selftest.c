@@ -1,5 +1,5 @@
-/* gibbsite selftest: checks this build on this machine through the public interface alone, so that
- * anybody can run the same checks against an installed library.  Nothing here is statistical. */
+/* gibbsite selftest: checks this build on this machine; of the library it calls only what the public
+ * header declares.  Nothing here is statistical. */
 #include "cli.h"
 #include "options.h"
 

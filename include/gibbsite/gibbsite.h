@@ -377,7 +377,7 @@ typedef enum gbs_method {
                              Gaussian with a fixed Q usually the better tool */
     GBS_METHOD_WHITENED = 2 /* sweeps over y, x = mu + L^-T y, each of which moves every site within
                                bounds and constraints (docs/constraints.md); without them
-                               independent draws.  Forward, omega 1, native or given stream, CPU */
+                               independent draws.  Forward, omega 1, native or given stream */
 } gbs_method;
 
 typedef enum gbs_order {
@@ -426,8 +426,8 @@ GBS_API gbs_sampler_spec gbs_sampler_spec_default(void);
  * Fails: ARGUMENT (among it a start outside bounds or constraints, and a method, order, stream or
  * omega that cannot keep them), MEMORY, LIMIT (sites, chains or sweeps beyond the stream),
  * NOT_FINITE (given noise, or a coefficient, or a start or draw about the mean, does not fit in T:
- * the message names the site), STATE (torch_state), UNAVAILABLE (the GPU failed, or does not draw
- * between bounds; no start inside constraints without Clp).
+ * the message names the site), STATE (torch_state), UNAVAILABLE (the GPU failed; no start inside
+ * constraints without Clp).
  * Threads: one thread at a time per sampler; samplers of one model may run in parallel, each
  * with its own context. */
 GBS_API gbs_status gbs_sampler_create(gbs_context *ctx, gbs_model *model,
