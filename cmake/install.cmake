@@ -21,7 +21,8 @@ install(FILES LICENSE RENAME copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
 install(DIRECTORY examples/c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
-        FILES_MATCHING PATTERN "*.[ch]")
+        FILES_MATCHING PATTERN "*.[ch]" PATTERN "*.out")
+install(DIRECTORY examples/data DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 
 # The prefix is found from the files' own places, so that a staged or moved copy works as well.
 file(RELATIVE_PATH GBS_PREFIX_FROM_PC

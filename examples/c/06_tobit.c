@@ -6,7 +6,10 @@
  *     b  | y*, s  a Gaussian, precision X'X / s^2 + I / 100, information X'y* / s^2: one sweep
  *     s^2 | y*, b sum of squares over a chi-square, which is a sum of squared normals
  *
- * Each call names the iteration as its sweep, so every draw is a new one and the run repeatable. */
+ * Each call names the iteration as its sweep, so every draw is a new one and the run repeatable.
+ *
+ *     cc 06_tobit.c $(pkg-config --cflags --libs gibbsite) -lm -o tobit && ./tobit
+ */
 #include "check.h"
 #include <math.h>
 

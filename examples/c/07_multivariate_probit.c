@@ -6,7 +6,10 @@
  *     z   | b, rho   child by child a Gaussian within a box: each year given the other three, all
  *                    children and chains in one call
  *     b   | z, rho   a Gaussian of dimension 4: sweeps in one call, a matrix for each chain
- *     rho | z, b     a Metropolis step from normals, of which two make a logarithm of a uniform */
+ *     rho | z, b     a Metropolis step from normals, of which two make a logarithm of a uniform
+ *
+ *     cc 07_multivariate_probit.c $(pkg-config --cflags --libs gibbsite) -lm -o probit && ./probit
+ */
 #include "check.h"
 #include <math.h>
 

@@ -6,7 +6,10 @@
  *     1/r^2, 1/s^2 | x  gamma distributed (priors with shape 1, rate 0.1).  That x is positive does
  *                 not enter: the probability of it is the same for every r
  *
- * A gamma variable with shape n / 2 is half a chi-square, a sum of n squared normals. */
+ * A gamma variable with shape n / 2 is half a chi-square, a sum of n squared normals.
+ *
+ *     cc 08_positive_ar1.c $(pkg-config --cflags --libs gibbsite) -lm -o ar1 && ./ar1
+ */
 #include "check.h"
 #include <math.h>
 #include <string.h>

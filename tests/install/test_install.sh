@@ -36,7 +36,7 @@ static="$library/libgibbsite.a $(pkg-config --libs-only-l --static gibbsite | se
 
 for file in include/gibbsite/gibbsite.h bin/gibbsite share/man/man1/gibbsite.1 \
     share/bash-completion/completions/gibbsite share/doc/gibbsite/copyright \
-    share/doc/gibbsite/docs/program.md; do
+    share/doc/gibbsite/docs/program.md share/doc/gibbsite/examples/data/us_states.graph; do
     check "installed: $file" test -f "$root/$file"
 done
 check "no absolute path of the build in the files for pkg-config and CMake" \
@@ -70,14 +70,15 @@ for compiler in c++ g++ clang++; do
         $compiler -std=c++17 $strict $flags -fsyntax-only "$scratch/alone.cpp"
 done
 
-for lesson in examples/c/*.c; do
+installed=$root/share/doc/gibbsite/examples
+for lesson in "$installed"/c/*.c; do
     name=$(basename "$lesson" .c)
     for kind in shared static; do
         [ $kind = shared ] && link=$shared || link=$static
         check "examples/c/$name.c builds against the $kind library" \
             cc -std=c11 -Wall -Wextra -Werror $flags "$lesson" -o "$scratch/$name" $link -lm # its own sqrt
         check "and prints what it should" \
-            sh examples/same_output.sh "$scratch/$name" "examples/c/$name.out"
+            sh examples/same_output.sh "$scratch/$name" "$installed/c/$name.out"
     done
 done
 for kind in shared static; do
