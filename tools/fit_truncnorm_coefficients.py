@@ -75,7 +75,7 @@ def fit_mills(n, least, rounds=30):
 
 def main():
     for bits, suffix, n, least in ((24, "f", 4, mp.mpf(-1) / 16), (53, "", 8, mp.mpf(-1) / 256),
-                                   (53, "", 2, mp.mpf(-1) / 256)):
+                                   (24, "f", 2, mp.mpf(-1) / 256)):
         above, below, worst = fit_mills(n, least)
         show(f"numerator of R, {bits} bits", above, worst, bits, suffix)
         show(f"denominator of R, {bits} bits", below, worst, bits, suffix)
@@ -95,7 +95,7 @@ def main():
         return mp.log(1 + f) / f if abs(f) > mp.mpf("1e-12") else 1 - f / 2
 
     c, e = remez(rough_log, lambda f: mp.mpf(1), mp.sqrt(mp.mpf(1) / 2) - 1, mp.sqrt(2) - 1, 5)
-    show("ln(1 + f) = f P(f)", c, e, 53, "")
+    show("ln(1 + f) = f P(f)", c, e, 24, "f")
     for bits, suffix, high_bits in ((24, "f", 15), (53, "", 42)):
         high = mp.mpf(float.fromhex(rounded(mp.log(2), high_bits)))
         print(f"    ln 2: {rounded(high, bits)}{suffix} + {rounded(mp.log(2) - high, bits)}{suffix}, "

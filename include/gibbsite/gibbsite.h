@@ -722,7 +722,7 @@ GBS_API gbs_status gbs_checkpoint_read(gbs_sampler *sampler, gbs_moments *moment
 /* ------------------------------------------------------------------ 10. between bounds */
 
 /* Version of the mapping from words to draws between bounds; a change of bits changes it. */
-#define GBS_TRUNCNORM_VERSION 2
+#define GBS_TRUNCNORM_VERSION 3
 
 #define GBS_DIMS 8 /* the most dimensions of an array here */
 

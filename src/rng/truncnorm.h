@@ -15,6 +15,9 @@
 
 #include "rng/normal.h"
 
+/* Vectors that a caller takes through the steps side by side, at most. */
+enum { GBS_MOST_ABREAST = 8 };
+
 /* ---- float ---- */
 
 /* A word and its complement as uniforms: neither is 0, and no 1 - u is ever formed. */
@@ -93,6 +96,36 @@ GBS_INLINE vf gbs_rough_inverse_root_f32(vf x)
     return vf_mul(y, vf_nfma(vf_mul(vf_mul(x, vf_set1(0.5f)), y), y, vf_set1(1.5f)));
 }
 
+/* For the first steps in double, several of whose vectors go in one of these: to 2^-14. */
+GBS_INLINE void gbs_rough_mills_f32(vf z, vf *above, vf *below)
+{
+    vf n = vf_set1(0x1.7b02e2p-3f);
+    n = vf_fma(n, z, vf_set1(0x1.854458p-1f));
+    *above = vf_fma(n, z, vf_set1(0x1.40ddf6p+0f));
+    vf d = vf_set1(0x1.7afc92p-3f);
+    d = vf_fma(d, z, vf_set1(0x1.861740p-1f));
+    d = vf_fma(d, z, vf_set1(0x1.67ffe6p+0f));
+    *below = vf_fma(d, z, vf_set1(1.0f));
+}
+
+/* -ln x, x normal. */
+GBS_INLINE vf gbs_rough_minus_log_f32(vf x)
+{
+    /* (e + 127) 2^23 plus the bits of (1 + f) / sqrt(1/2) */
+    const vw above_root = vw_set1(0x3F800000u - 0x3F3504F3u);
+    const vw e = vw_shr(vw_add(vf_bits(x), above_root), 23);
+    const vf shrink = vf_from_bits(vw_shl(vw_sub(vw_set1(254), e), 23)); /* 2^-e */
+    const vf turns =
+        vf_sub(vf_from_bits(vw_or(e, vw_set1(0x4B000000u))), vf_set1(0x1p23f + 127.0f));
+    const vf f = vf_fma(x, shrink, vf_set1(-1.0f));
+    vf p = vf_set1(-0x1.72bf7cp-3f);
+    p = vf_fma(p, f, vf_set1(0x1.168ff8p-2f));
+    p = vf_fma(p, f, vf_set1(-0x1.57feb6p-2f));
+    p = vf_fma(p, f, vf_set1(0x1.ff5f2cp-2f));
+    p = vf_fma(p, f, vf_set1(-0x1.fffc70p-1f));
+    return vf_fma(turns, vf_set1(-0x1.62e430p-1f), vf_mul(f, p));
+}
+
 /* Half the distance from x to its neighbour away from 0; 0 for subnormal x. */
 GBS_INLINE vf gbs_half_step_f32(vf x)
 {
@@ -145,18 +178,6 @@ GBS_INLINE void gbs_mills_f64(vd z, vd *above, vd *below)
     *below = vd_fma(d, z, vd_set1(1.0));
 }
 
-/* The same to 2^-13.9. */
-GBS_INLINE void gbs_rough_mills_f64(vd z, vd *above, vd *below)
-{
-    vd n = vd_set1(0x1.7b02e17332679p-3);
-    n = vd_fma(n, z, vd_set1(0x1.85445823ad610p-1));
-    *above = vd_fma(n, z, vd_set1(0x1.40ddf52a846a1p+0));
-    vd d = vd_set1(0x1.7afc910c2c68cp-3);
-    d = vd_fma(d, z, vd_set1(0x1.86174057a8de1p-1));
-    d = vd_fma(d, z, vd_set1(0x1.67ffe59de4f5dp+0));
-    *below = vd_fma(d, z, vd_set1(1.0));
-}
-
 /* x <= 90. */
 GBS_INLINE vd gbs_exp_minus_f64(vd x, vd *power)
 {
@@ -195,31 +216,6 @@ GBS_INLINE vd gbs_minus_log_f64(vd whole, vd part)
     const vd rest = vd_fma(turns, vd_set1(-0x1.ef35793c7673p-44), gbs_log_tail_f64(f));
     const vd twice = vd_fma(turns, vd_set1(-0x1.62e42fefa38p+0), vd_fma(f, vd_set1(-2.0), rest));
     return vd_mul(vd_set1(0.5), twice);
-}
-
-/* The same to 2^-14, without a division. */
-GBS_INLINE vd gbs_rough_minus_log_f64(vd whole, vd part)
-{
-    vd turns;
-    const vd f = gbs_log_parts_f64(whole, part, &turns);
-    vd p = vd_set1(-0x1.72bf7c489fa0dp-3);
-    p = vd_fma(p, f, vd_set1(0x1.168ff7a07b139p-2));
-    p = vd_fma(p, f, vd_set1(-0x1.57feb5dfaa218p-2));
-    p = vd_fma(p, f, vd_set1(0x1.ff5f2ccdcea17p-2));
-    p = vd_fma(p, f, vd_set1(-0x1.fffc70679bbd8p-1));
-    return vd_fma(turns, vd_set1(-0x1.62e42fefa39efp-1), vd_mul(f, p));
-}
-
-GBS_INLINE vd gbs_rough_inverse_f64(vd x)
-{
-    const vd y = vd_from_bits(vq_sub(vq_set1(0x7FDE6238DA3C2118u), vd_bits(x)));
-    return vd_mul(y, vd_nfma(x, y, vd_set1(2.0)));
-}
-
-GBS_INLINE vd gbs_rough_inverse_root_f64(vd x)
-{
-    const vd y = vd_from_bits(vq_sub(vq_set1(0x5FE6EB50C7B537A9u), vq_shr(vd_bits(x), 1)));
-    return vd_mul(y, vd_nfma(vd_mul(vd_mul(x, vd_set1(0.5)), y), y, vd_set1(1.5)));
 }
 
 GBS_INLINE vd gbs_half_step_f64(vd x)

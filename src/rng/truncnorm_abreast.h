@@ -14,10 +14,15 @@ GBS_INLINE void TYPED(mixtures_abreast)(TYPED(gbs_draw) * draw, const int vector
 /* From mixtures to distances. */
 GBS_INLINE void TYPED(invert_abreast)(TYPED(gbs_draw) * draw, V *d, const int vectors)
 {
-    V r[TYPED(most_abreast)], ratio[TYPED(most_abreast)];
-    NO_UNROLL for (int k = 0; k < vectors; ++k) d[k] = TYPED(gbs_truncnorm_begin)(&draw[k]);
-    NO_UNROLL for (int k = 0; k < vectors; ++k) d[k] =
-        TYPED(gbs_truncnorm_approach)(&draw[k], d[k]);
+    enum { TOGETHER = TYPED(GBS_FIRST_VECTORS) };
+    TYPED(gbs_first) first[GBS_MOST_ABREAST];
+    V r[GBS_MOST_ABREAST], ratio[GBS_MOST_ABREAST];
+    NO_UNROLL for (int k = 0; k < vectors; k += TOGETHER)
+        TYPED(gbs_first_level)(&first[k], &draw[k], vectors - k);
+    NO_UNROLL for (int k = 0; k < vectors; k += TOGETHER) TYPED(gbs_first_guess)(&first[k]);
+    NO_UNROLL for (int k = 0; k < vectors; k += TOGETHER) TYPED(gbs_first_ratio)(&first[k]);
+    NO_UNROLL for (int k = 0; k < vectors; k += TOGETHER)
+        TYPED(gbs_first_step)(&first[k], &d[k], vectors - k);
     NO_UNROLL for (int k = 0; k < vectors; ++k)
         TYPED(gbs_truncnorm_ahead)(&draw[k], d[k], &r[k], &ratio[k]);
     NO_UNROLL for (int k = 0; k < vectors; ++k) d[k] =

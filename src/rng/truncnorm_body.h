@@ -43,7 +43,7 @@ typedef struct NAME(draw) {
     V whole, part;            /* e^-t in two parts: 1 and a small one, or 0 and all */
     int two_ended;            /* does any lane have an upper bound within reach? */
     M left;                   /* middle: the draw lies below the mean */
-    V t;                      /* to as many digits as the solution wants */
+    V level;                  /* float: t; double: e^-t in one number */
 } NAME(draw);
 
 /* m finite, s normal, lo <= hi, lo < inf, hi > -inf. */
@@ -206,18 +206,6 @@ GBS_INLINE void NAME(truncnorm_mixture)(NAME(draw) * draw)
     (draw, NAME(unit)(draw->word), NAME(unit)(NAME(complement)(draw->word)));
 }
 
-/* A guess of d, 3 per cent off at most: the root of h d + h^2 k d^2 / 2 = t with h = 1 / r and k
- * running from -R'(a), right for small t, to r^2, right for large t. */
-GBS_INLINE V NAME(truncnorm_guess)(V r, V d1, V t)
-{
-    const V one = NUMBER(1.0), r2 = V_(mul)(r, r), twice = V_(add)(t, t);
-    const V blend = NAME(rough_inverse)(V_(fma)(t, NUMBER(0x1.4p-4), one));
-    const V k = V_(fma)(V_(sub)(d1, r2), blend, r2);
-    const V square = V_(fma)(twice, k, one);
-    const V root = V_(mul)(square, NAME(rough_inverse_root)(square));
-    return V_(mul)(V_(mul)(twice, r), NAME(rough_inverse)(V_(add)(root, one)));
-}
-
 /* d of a small t: along t z has the derivative r, r has -r d1, d1 has -r d2, d2 has -r d3, so
  * d = r t (1 - d1 t/2 + q t^2/6 - (d1 q + r (r d3 + 3 d1 d2)) t^3/24), q = r d2 + d1^2, but for
  * t^4 / 2. */
@@ -241,8 +229,8 @@ GBS_INLINE V NAME(truncnorm_far)(const NAME(draw) * draw, V t)
 }
 
 /* What solves it:
- *   begin     t and a guess of d
- *   approach  a better one
+ *   first     a solution for the next step to begin with, of FIRST_VECTORS vectors together:
+ *             level, guess, ratio and step
  *   ahead     Mills' ratio at a + d, and as a multiple of R(a), of more in double
  *   refine    d by them
  *   choose    d of the kind and size at hand. */
@@ -250,7 +238,12 @@ GBS_INLINE V NAME(truncnorm_far)(const NAME(draw) * draw, V t)
 
 GBS_INLINE V NAME(truncnorm_invert)(NAME(draw) * draw)
 {
-    V r, ratio, d = NAME(truncnorm_approach)(draw, NAME(truncnorm_begin)(draw));
+    NAME(first) first;
+    V r, ratio, d;
+    NAME(first_level)(&first, draw, 1);
+    NAME(first_guess)(&first);
+    NAME(first_ratio)(&first);
+    NAME(first_step)(&first, &d, 1);
     NAME(truncnorm_ahead)(draw, d, &r, &ratio);
     return NAME(truncnorm_choose)(draw, NAME(truncnorm_refine)(draw, d, r, ratio));
 }

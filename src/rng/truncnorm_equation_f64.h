@@ -1,33 +1,63 @@
-/* The equation of truncnorm_body.h in double: a guess, one of Halley's steps with functions of 14
- * bits, and one of the fourth order with the whole ones.
+/* The equation of truncnorm_body.h in double: a guess and one of Halley's steps in float with
+ * functions of 14 bits, and a step of the fourth order in double.
  *
  * The last step has no logarithm: with p = e^-t, 1 + e = Q(a + d) / (Q(a) p) is a quotient of
  * polynomials times e^-(a d + d^2/2), and ln(1 + e), a distance along t, is a few terms of e.
  * Along t the number z = a + d has the derivative R, R has -R d1 and d1 has -R d2, with
  * d1 = 1 - z R and d2 = R - z d1. */
 
-/* d, 3 per cent off at most. */
-GBS_INLINE vd gbs_truncnorm_begin_f64(gbs_draw_f64 *draw)
+enum { GBS_FIRST_VECTORS_f64 = V_HALVES };
+
+/* The first solution, of as many vectors as one of floats holds. */
+typedef struct gbs_first_f64 {
+    vf a, r, t, d, ratio;
+} gbs_first_f64;
+
+/* With fewer vectors than that the last ones are the first again. */
+GBS_INLINE void gbs_first_level_f64(gbs_first_f64 *first, gbs_draw_f64 *draw, int vectors)
 {
-    draw->t = gbs_rough_minus_log_f64(draw->whole, draw->part);
-    return gbs_truncnorm_guess_f64(draw->r, draw->d1, draw->t);
+    vd a[V_HALVES], r[V_HALVES], p[V_HALVES];
+    for (int h = 0; h < V_HALVES; ++h) {
+        gbs_draw_f64 *const of = &draw[h < vectors ? h : 0];
+        of->level = vd_add(of->whole, of->part);
+        a[h] = of->start;
+        r[h] = of->r;
+        p[h] = of->level;
+    }
+    first->a = vf_from_doubles(a);
+    first->r = vf_from_doubles(r);
+    first->t = gbs_rough_minus_log_f32(vf_from_doubles(p));
+}
+
+GBS_INLINE void gbs_first_guess_f64(gbs_first_f64 *first)
+{
+    const vf d1 = vf_nfma(first->a, first->r, vf_set1(1.0f));
+    first->d = gbs_truncnorm_guess(first->r, d1, first->t);
+}
+
+/* R(a + d) / R(a). */
+GBS_INLINE void gbs_first_ratio_f64(gbs_first_f64 *first)
+{
+    vf above, below;
+    gbs_rough_mills_f32(vf_add(first->a, first->d), &above, &below);
+    const vf both = vf_mul(below, first->r), rough = gbs_rough_inverse_f32(both);
+    first->ratio = vf_mul(above, vf_mul(rough, vf_nfma(both, rough, vf_set1(2.0f))));
 }
 
 /* Halley's step, on g(d) = ln Q(a) / Q(a + d) - t, whose derivative is 1 / R(a + d). */
-GBS_INLINE vd gbs_truncnorm_approach_f64(const gbs_draw_f64 *draw, vd d)
+GBS_INLINE void gbs_first_step_f64(const gbs_first_f64 *first, vd *d, int vectors)
 {
-    const vd one = vd_set1(1.0), half = vd_set1(0.5), z = vd_add(draw->start, d);
-    vd above, below;
-    gbs_rough_mills_f64(z, &above, &below);
-    const vd both = vd_mul(below, draw->above), rough = gbs_rough_inverse_f64(both);
-    const vd inverse = vd_mul(rough, vd_nfma(both, rough, vd_set1(2.0)));
-    const vd r = vd_mul(above, vd_mul(draw->above, inverse));
-    const vd ratio = vd_mul(above, vd_mul(draw->below, inverse));
-    const vd g = vd_add(vd_fms(d, vd_fma(d, half, draw->start), draw->t),
-                        gbs_rough_minus_log_f64(vd_set1(0.0), ratio));
-    const vd bend = vd_mul(vd_mul(g, half), vd_nfma(z, r, one));
-    const vd stretch = vd_fma(bend, vd_add(bend, one), one); /* 1 / (1 - bend) */
-    return vd_nfma(vd_mul(g, r), stretch, d);
+    const vf one = vf_set1(1.0f), half = vf_set1(0.5f);
+    const vf r = vf_mul(first->ratio, first->r), z = vf_add(first->a, first->d);
+    const vf rise = vf_fms(first->d, vf_fma(first->d, half, first->a), first->t);
+    const vf g = vf_add(rise, gbs_rough_minus_log_f32(first->ratio));
+    const vf bend = vf_mul(vf_mul(g, half), vf_nfma(z, r, one));
+    const vf stretch = vf_fma(bend, vf_add(bend, one), one); /* 1 / (1 - bend) */
+    vd to[V_HALVES];
+    vf_to_doubles(vf_nfma(vf_mul(g, r), stretch, first->d), to);
+    for (int h = 0; h < V_HALVES; ++h)
+        if (h < vectors)
+            d[h] = to[h];
 }
 
 /* R(a + d) and R(a + d) / (R(a) p). */
@@ -35,7 +65,7 @@ GBS_INLINE void gbs_truncnorm_ahead_f64(const gbs_draw_f64 *draw, vd d, vd *r, v
 {
     vd above, below;
     gbs_mills_f64(vd_add(draw->start, d), &above, &below);
-    const vd p = vd_add(draw->whole, draw->part), first = vd_mul(draw->above, p);
+    const vd first = vd_mul(draw->above, draw->level);
     const vd inverse = vd_div(vd_set1(1.0), vd_mul(below, first));
     *r = vd_mul(above, vd_mul(first, inverse));
     *ratio = vd_mul(above, vd_mul(draw->below, inverse));
@@ -60,7 +90,8 @@ GBS_INLINE vd gbs_truncnorm_refine_f64(const gbs_draw_f64 *draw, vd d, vd r, vd 
 /* d of the kind and size at hand: few vectors have a lane for the two that want all digits of t. */
 GBS_INLINE vd gbs_truncnorm_choose_f64(const gbs_draw_f64 *draw, vd d)
 {
-    const vdm small = vd_less(draw->t, SMALL), near = vd_less(draw->start, FARTHEST);
+    const vdm small = vd_less(vd_set1(1.0 - 0x1p-10), draw->level),
+              near = vd_less(draw->start, FARTHEST);
     if (vdm_any(vdm_or(small, vdm_not(near)))) {
         const vd t = gbs_minus_log_f64(draw->whole, draw->part);
         d = vd_select(small, d, gbs_truncnorm_series_f64(draw, t));

@@ -156,6 +156,16 @@ GBS_INLINE vd vd_select_by_sign(vq mask, vd clear, vd set)
     return _mm256_blendv_pd(clear, set, _mm256_castsi256_pd(mask));
 }
 
+GBS_INLINE vf vf_from_doubles(const vd halves[V_HALVES])
+{
+    return _mm256_set_m128(_mm256_cvtpd_ps(halves[1]), _mm256_cvtpd_ps(halves[0]));
+}
+GBS_INLINE void vf_to_doubles(vf a, vd halves[V_HALVES])
+{
+    halves[0] = _mm256_cvtps_pd(_mm256_castps256_ps128(a));
+    halves[1] = _mm256_cvtps_pd(_mm256_extractf128_ps(a, 1));
+}
+
 /* Half h holds lanes h, h + 2, h + 4, ...: its lane i is the vw's lane 2 i + h. */
 GBS_INLINE vw vw_join(const vq halves[V_HALVES])
 {

@@ -128,6 +128,17 @@ GBS_INLINE vq vq_select(vdm mask, vq clear, vq set)
 GBS_INLINE vdm vq_top_bit(vq a) { return _mm512_movepi64_mask(a); }
 GBS_INLINE vq vq_mul_low(vq a, vq b) { return _mm512_mul_epu32(a, b); }
 
+GBS_INLINE vf vf_from_doubles(const vd halves[V_HALVES])
+{
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(halves[0])),
+                              _mm512_cvtpd_ps(halves[1]), 1);
+}
+GBS_INLINE void vf_to_doubles(vf a, vd halves[V_HALVES])
+{
+    halves[0] = _mm512_cvtps_pd(_mm512_castps512_ps256(a));
+    halves[1] = _mm512_cvtps_pd(_mm512_extractf32x8_ps(a, 1));
+}
+
 /* Half h holds lanes h, h + 2, h + 4, ...: its lane i is the vw's lane 2 i + h. */
 GBS_INLINE vw vw_join(const vq halves[V_HALVES])
 {

@@ -129,6 +129,16 @@ GBS_INLINE vq vq_select(vdm mask, vq clear, vq set) { return vbslq_u64(mask, set
 GBS_INLINE vdm vq_top_bit(vq a) { return vcltzq_s64(vreinterpretq_s64_u64(a)); }
 GBS_INLINE vq vq_mul_low(vq a, vq b) { return vmull_u32(vmovn_u64(a), vmovn_u64(b)); }
 
+GBS_INLINE vf vf_from_doubles(const vd halves[V_HALVES])
+{
+    return vcvt_high_f32_f64(vcvt_f32_f64(halves[0]), halves[1]);
+}
+GBS_INLINE void vf_to_doubles(vf a, vd halves[V_HALVES])
+{
+    halves[0] = vcvt_f64_f32(vget_low_f32(a));
+    halves[1] = vcvt_high_f64_f32(a);
+}
+
 /* Half h holds lanes h, h + 2: its lane i is the vw's lane 2 i + h. */
 GBS_INLINE vw vw_join(const vq halves[V_HALVES])
 {

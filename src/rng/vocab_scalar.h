@@ -149,6 +149,10 @@ GBS_INLINE vdm vq_top_bit(vq a) { return (int)(a >> 63); }
 /* The 64-bit product of the low halves; the high halves are ignored. */
 GBS_INLINE vq vq_mul_low(vq a, vq b) { return (uint64_t)(uint32_t)a * (uint32_t)b; }
 
+/* The floats nearest to the lanes of V_HALVES vectors, in turn, and floats as doubles. */
+GBS_INLINE vf vf_from_doubles(const vd halves[V_HALVES]) { return (float)halves[0]; }
+GBS_INLINE void vf_to_doubles(vf a, vd halves[V_HALVES]) { halves[0] = (double)a; }
+
 /* The vw whose lane V_HALVES i + h is the low half of lane i of halves[h]. */
 GBS_INLINE vw vw_join(const vq halves[V_HALVES]) { return (vw)halves[0]; }
 

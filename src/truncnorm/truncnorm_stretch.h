@@ -1,7 +1,6 @@
 /* The loops over stretches for one type; included by truncnorm_kernels_body.h, which says what T, V
  * and the other names stand for. */
 
-enum { TYPED(most_abreast) = ABREAST };
 #include "rng/truncnorm_abreast.h"
 
 GBS_INLINE V TYPED(load)(const void *array, int64_t at)
@@ -21,8 +20,8 @@ GBS_INLINE W TYPED(load_words)(const void *array, int64_t at)
 /* `vectors` vectors from element `at` on, step by step. */
 GBS_INLINE void TYPED(draw_abreast)(const gbs_truncnorm_stretch *s, int64_t at, int vectors)
 {
-    TYPED(gbs_draw) draw[ABREAST];
-    V d[ABREAST];
+    TYPED(gbs_draw) draw[GBS_MOST_ABREAST];
+    V d[GBS_MOST_ABREAST];
     NO_UNROLL for (int k = 0; k < vectors; ++k)
     {
         const int64_t i = at + k * LANES;
@@ -45,8 +44,8 @@ GBS_INLINE void TYPED(draw_abreast)(const gbs_truncnorm_stretch *s, int64_t at, 
 static void TYPED(draw)(const gbs_truncnorm_stretch *s)
 {
     int64_t at = 0;
-    for (; at + ABREAST * LANES <= s->count; at += ABREAST * LANES)
-        TYPED(draw_abreast)(s, at, ABREAST);
+    for (; at + GBS_MOST_ABREAST * LANES <= s->count; at += GBS_MOST_ABREAST * LANES)
+        TYPED(draw_abreast)(s, at, GBS_MOST_ABREAST);
     for (; at < s->count; at += LANES)
         TYPED(draw_abreast)(s, at, 1);
 }

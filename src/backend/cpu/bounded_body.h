@@ -84,7 +84,6 @@ static void words_narrow_f64(const gbs_words_job *job)
 #define V_LANES VF_LANES
 #define V_(operation) vf_##operation
 #define TYPED(idea) idea##_f32
-enum { TYPED(most_abreast) = WIDE_VECTORS };
 #include "rng/truncnorm_abreast.h"
 #define VECTORS WIDE_VECTORS
 #define ROWS WIDE_ROWS
@@ -107,7 +106,6 @@ enum { TYPED(most_abreast) = WIDE_VECTORS };
 #define V_LANES VD_LANES
 #define V_(operation) vd_##operation
 #define TYPED(idea) idea##_f64
-enum { TYPED(most_abreast) = WIDE_VECTORS };
 #include "rng/truncnorm_abreast.h"
 #define VECTORS WIDE_VECTORS
 #define ROWS WIDE_ROWS

@@ -2,14 +2,13 @@
  * since of one vector's 270 dependent operations a processor sees only a part at a time.  Not
  * inlined: a call costs nothing beside it. */
 
-enum { TYPED(most_abreast) = WIDE_VECTORS };
 #include "rng/truncnorm_abreast.h"
 
 static __attribute__((noinline)) void TYPED(draw)(int vectors, const V *mean, V sd, const V *lower,
                                                   const V *upper, const T *words, V *out)
 {
-    TYPED(gbs_draw) draw[TYPED(most_abreast)];
-    V d[TYPED(most_abreast)];
+    TYPED(gbs_draw) draw[WIDE_VECTORS];
+    V d[WIDE_VECTORS];
     NO_UNROLL for (int k = 0; k < vectors; ++k)
     {
         W word;
