@@ -28,6 +28,7 @@
 #define M_(operation) vfm_##operation
 #define TYPED(idea) idea##_f32
 #define BELOW_NORMAL 0x1.fffffcp-127f /* the largest subnormal number */
+#define LARGEST 0x1.fffffep127f
 #define INFINITE ((float)INFINITY)
 #include "truncnorm/truncnorm_stretch.h"
 
@@ -40,6 +41,7 @@
 #define M_(operation) vdm_##operation
 #define TYPED(idea) idea##_f64
 #define BELOW_NORMAL 0x1.ffffffffffffep-1023
+#define LARGEST 0x1.fffffffffffffp1023
 #define INFINITE ((double)INFINITY)
 #include "truncnorm/truncnorm_stretch.h"
 

@@ -17,6 +17,17 @@ GBS_INLINE W TYPED(load_words)(const void *array, int64_t at)
     return w;
 }
 
+/* Bounds are numbers of the type: a draw of a very wide scale is not infinite. */
+GBS_INLINE V TYPED(load_lower)(const gbs_truncnorm_stretch *s, int64_t at)
+{
+    return V_(max)(V_(set1)(-LARGEST), TYPED(load)(s->lower, at));
+}
+
+GBS_INLINE V TYPED(load_upper)(const gbs_truncnorm_stretch *s, int64_t at)
+{
+    return V_(min)(V_(set1)(LARGEST), TYPED(load)(s->upper, at));
+}
+
 /* `vectors` vectors from element `at` on, step by step. */
 GBS_INLINE void TYPED(draw_abreast)(const gbs_truncnorm_stretch *s, int64_t at, int vectors)
 {
@@ -26,8 +37,8 @@ GBS_INLINE void TYPED(draw_abreast)(const gbs_truncnorm_stretch *s, int64_t at, 
     {
         const int64_t i = at + k * LANES;
         TYPED(gbs_truncnorm_box)
-        (&draw[k], TYPED(load)(s->mean, i), TYPED(load)(s->sd, i), TYPED(load)(s->lower, i),
-         TYPED(load)(s->upper, i), TYPED(load_words)(s->word, i));
+        (&draw[k], TYPED(load)(s->mean, i), TYPED(load)(s->sd, i), TYPED(load_lower)(s, i),
+         TYPED(load_upper)(s, i), TYPED(load_words)(s->word, i));
     }
     TYPED(mixtures_abreast)(draw, vectors);
     TYPED(invert_abreast)(draw, d, vectors);
@@ -36,7 +47,7 @@ GBS_INLINE void TYPED(draw_abreast)(const gbs_truncnorm_stretch *s, int64_t at, 
         const int64_t i = at + k * LANES;
         const V x =
             TYPED(gbs_truncnorm_place)(&draw[k], TYPED(load)(s->mean, i), TYPED(load)(s->sd, i),
-                                       TYPED(load)(s->lower, i), TYPED(load)(s->upper, i), d[k]);
+                                       TYPED(load_lower)(s, i), TYPED(load_upper)(s, i), d[k]);
         memcpy((T *)s->out + i, &x, sizeof x);
     }
 }
@@ -77,4 +88,5 @@ static int TYPED(valid)(const gbs_truncnorm_stretch *s)
 #undef M_
 #undef TYPED
 #undef BELOW_NORMAL
+#undef LARGEST
 #undef INFINITE

@@ -387,6 +387,48 @@ static void test_on_bound(void **state)
     printf("checked: %d draws beyond the type's resolution are counted, others are not\n", COUNT);
 }
 
+/* A normal as wide as the type: every draw is a number, by the law within the type's range. */
+static void test_as_wide_as_the_type(void **state)
+{
+    (void)state;
+    enum { COUNT = 100000 };
+    gbs_context *const ctx = context_of(GBS_ISA_AUTO, 1);
+    static union {
+        float f32[COUNT];
+        double f64[COUNT];
+    } x;
+    for (int type = GBS_F32; type <= GBS_F64; ++type)
+        for (int half = 0; half < 2; ++half) {
+            const float sd32 = 2e38f, zero32 = 0;
+            const double sd64 = 1e308, zero64 = 0;
+            const double largest = type == GBS_F32 ? (double)FLT_MAX : DBL_MAX;
+            const double reach = largest / (type == GBS_F32 ? (double)sd32 : sd64);
+            gbs_truncnorm_spec spec = gbs_truncnorm_spec_default();
+            spec.dims = 1;
+            spec.shape[0] = COUNT;
+            spec.sd = gbs_operand_array(type == GBS_F32 ? (const void *)&sd32 : &sd64, 0, NULL);
+            if (half)
+                spec.lower =
+                    gbs_operand_array(type == GBS_F32 ? (const void *)&zero32 : &zero64, 0, NULL);
+            assert_int_equal(run(ctx, (gbs_type)type, &spec, &x), GBS_OK);
+            int outside = 0, within = 0;
+            for (int i = 0; i < COUNT; ++i) {
+                const double v = type == GBS_F32 ? (double)x.f32[i] : x.f64[i];
+                outside += !isfinite(v) || (half && v < 0);
+                within += fabs(v) < largest / 2;
+            }
+            const double p = erf(reach / 2 / sqrt(2)) / erf(reach / sqrt(2));
+            const double error = sqrt(p * (1 - p) / COUNT), got = (double)within / COUNT;
+            if (outside != 0 || fabs(got - p) > 5 * error)
+                fail_msg("%s, %s: %d draws infinite or outside; below half the type's range "
+                         "expected %.4f, got %.4f, bound %.4f",
+                         type == GBS_F32 ? "float" : "double", half ? "above 0" : "free", outside,
+                         p, got, 5 * error);
+        }
+    gbs_context_destroy(ctx);
+    printf("checked: sd 2e38 in float and 1e308 in double: %d draws each, all numbers\n", COUNT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -395,6 +437,7 @@ int main(void)
         cmocka_unit_test(test_means_are_not_recycled),
         cmocka_unit_test(test_small_and_equal),
         cmocka_unit_test(test_on_bound),
+        cmocka_unit_test(test_as_wide_as_the_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

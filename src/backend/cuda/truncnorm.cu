@@ -6,6 +6,7 @@
 #include "rng/truncnorm.h"
 #include "truncnorm/truncnorm_plan.h"
 
+#include <cfloat>
 #include <math_constants.h>
 
 #define PURPOSE_TRUNCATED 2
@@ -32,13 +33,14 @@ template <> struct group_of<double> {
     static constexpr int size = 2;
 };
 
-/* ---- one draw; NaN for what the CPU refuses ---- */
+/* ---- one draw; NaN for what the CPU refuses; bounds are numbers of the type, as there ---- */
 
 static __device__ __forceinline__ float draw(float m, float s, float lo, float hi, uint32_t word)
 {
     const bool good = fabsf(m) < CUDART_INF_F && s >= 0x1p-126f && s < CUDART_INF_F &&
                       lo < CUDART_INF_F && hi > -CUDART_INF_F && lo <= hi;
-    return good ? gbs_between_f32(m, s, lo, hi, word) : CUDART_NAN_F;
+    return good ? gbs_between_f32(m, s, fmaxf(lo, -FLT_MAX), fminf(hi, FLT_MAX), word)
+                : CUDART_NAN_F;
 }
 
 static __device__ __forceinline__ double draw(double m, double s, double lo, double hi,
@@ -46,7 +48,9 @@ static __device__ __forceinline__ double draw(double m, double s, double lo, dou
 {
     const bool good = fabs(m) < CUDART_INF && s >= 0x1p-1022 && s < CUDART_INF && lo < CUDART_INF &&
                       hi > -CUDART_INF && lo <= hi;
-    return good ? gbs_between_f64(m, s, lo, hi, word & 0x1fffffffffffffull) : CUDART_NAN;
+    return good ? gbs_between_f64(m, s, fmax(lo, -DBL_MAX), fmin(hi, DBL_MAX),
+                                  word & 0x1fffffffffffffull)
+                : CUDART_NAN;
 }
 
 static __device__ __forceinline__ void group_words(const truncnorm_args &a, uint32_t group,
