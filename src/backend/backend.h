@@ -145,7 +145,12 @@ typedef struct gbs_bounded_job {
 } gbs_bounded_job;
 
 typedef void (*gbs_words_function)(const gbs_words_job *job);
-typedef void (*gbs_bounded_function)(const gbs_bounded_job *job);
+
+/* The most wide blocks whose sites are drawn side by side: 8 vectors. */
+enum { GBS_BOUNDED_TOGETHER = 2 };
+
+/* The jobs of a pass differ in x, z and cells alone; narrow ones come one at a time. */
+typedef void (*gbs_bounded_function)(const gbs_bounded_job *jobs, int count);
 
 /* For blocks as wide as those of the gbs_block_kernels beside which they are used. */
 typedef struct gbs_bounded_block_kernels {

@@ -48,3 +48,13 @@ int64_t gbs_form_tiles(const gbs_context *ctx, gbs_type type, int64_t wide_block
     const int64_t bundles = (least + threads - 1) / threads * threads;
     return (wide_blocks + bundles - 1) / bundles;
 }
+
+int64_t gbs_form_bounded(const gbs_context *ctx, int64_t wide_blocks)
+{
+    const int64_t threads = gbs_pool_workers(ctx->pool);
+    /* with fewer some thread would wait for others longer than it gains */
+    const int64_t least = threads == 1 ? 2 : 4 * threads;
+    if (ctx->form == (int)GBS_FORM_BLOCKS || wide_blocks < least)
+        return 0;
+    return GBS_BOUNDED_TOGETHER;
+}

@@ -297,7 +297,7 @@ static gbs_status plan_blocks(const gbs_sampler *sampler, const gbs_rows *rows, 
     const int64_t elements = gbs_panel_elements(rows);
     const int32_t wide = gbs_sampler_rows(sampler, 1), narrow = gbs_sampler_rows(sampler, 0);
     gbs_status status = GBS_OK;
-    if (sampler->together > 0) {
+    if (sampler->tiled) {
         status = take_panels(sampler, elements, &pass->tile_panels);
         if (status == GBS_OK)
             gbs_tiles_pack(rows, pass->site, sampler->kernels->tiles[sampler->type].rows, wide,

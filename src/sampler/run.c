@@ -75,6 +75,14 @@ static gbs_pass_job pass_of(gbs_sampler *sampler, const gbs_block *block, int64_
     return job;
 }
 
+static void bounded_pass(const gbs_sampler *sampler, const gbs_pass_job *jobs, int count, int wide)
+{
+    gbs_bounded_job bounded[GBS_BOUNDED_TOGETHER];
+    for (int k = 0; k < count; ++k)
+        bounded[k] = (gbs_bounded_job){jobs[k], &sampler->boxes, cells_of(sampler, jobs[k].z)};
+    gbs_boxes_kernels(sampler, wide)->sweep(bounded, count);
+}
+
 void gbs_sampler_pass(gbs_sampler *sampler, const gbs_block *block, int64_t ahead, int half,
                       int64_t room)
 {
@@ -87,8 +95,7 @@ void gbs_sampler_pass(gbs_sampler *sampler, const gbs_block *block, int64_t ahea
         block->kernels->solve(&job);
         add_mean(sampler, block);
     } else if (gbs_boxes_any(sampler)) {
-        const gbs_bounded_job bounded = {job, &sampler->boxes, cells_of(sampler, job.z)};
-        gbs_boxes_kernels(sampler, block->wide)->sweep(&bounded);
+        bounded_pass(sampler, &job, 1, block->wide);
     } else {
         block->kernels->sweep(&job);
     }
@@ -136,7 +143,10 @@ static void unit_pass(gbs_sampler *sampler, const unit *u, int64_t ahead, int ha
         const gbs_block block = gbs_sampler_block(sampler, u->first + k);
         jobs[k] = pass_of(sampler, &block, ahead, half, worker * rooms + k);
     }
-    gbs_run_tiles(sampler, &sampler->pass[half], jobs, u->count, worker);
+    if (sampler->tiled)
+        gbs_run_tiles(sampler, &sampler->pass[half], jobs, u->count, worker);
+    else
+        bounded_pass(sampler, jobs, (int)u->count, 1);
 }
 
 void gbs_run_keep(const gbs_run_job *job, const gbs_block *block, int64_t draw)

@@ -92,7 +92,7 @@ static gbs_status take_memory(gbs_sampler *sampler)
     if (sampler->few != NULL)
         sampler->sums = gbs_sampler_take(sampler, "sums", workers * sampler->few->chains,
                                          sampler->few->rows, size, &status);
-    if (sampler->together > 0)
+    if (sampler->tiled)
         sampler->sums =
             gbs_sampler_take(sampler, "sums", workers * together * width,
                              sampler->kernels->tiles[sampler->type].rows, size, &status);
@@ -306,7 +306,7 @@ gbs_status gbs_sampler_create(gbs_context *ctx, gbs_model *model, const gbs_samp
         gbs_sampler_destroy(sampler);
         return status;
     }
-    /* draws between bounds, and constrained ones, go a block at a time */
+    /* constrained draws go a block at a time, draws between bounds a few blocks */
     const int forms = sampler->method == GBS_METHOD_GIBBS && ctx->device == NULL &&
                       !gbs_sampler_is_constrained(sampler) && !gbs_boxes_any(sampler);
     if (forms)
@@ -315,6 +315,9 @@ gbs_status gbs_sampler_create(gbs_context *ctx, gbs_model *model, const gbs_samp
     gbs_sampler_split(sampler);
     if (forms)
         sampler->together = gbs_form_tiles(ctx, sampler->type, sampler->wide_blocks, sampler->dim);
+    sampler->tiled = sampler->together > 0;
+    if (gbs_boxes_any(sampler) && ctx->device == NULL)
+        sampler->together = gbs_form_bounded(ctx, sampler->wide_blocks);
 
     fenv_t saved;
     gbs_float_enter(&saved);
@@ -430,7 +433,7 @@ const char *gbs_sampler_kernel(const gbs_sampler *sampler)
         return gbs_constrained_kernel(sampler);
     const char *const *const names = sampler->few != NULL     ? sampler->kernels->few_name
                                      : gbs_boxes_any(sampler) ? sampler->kernels->bounded->name
-                                     : sampler->together > 0  ? sampler->kernels->tile_name
+                                     : sampler->tiled         ? sampler->kernels->tile_name
                                                               : sampler->kernels->sweep_name;
     return names[sampler->type];
 }

@@ -50,7 +50,8 @@ struct gbs_sampler {
 
     const gbs_kernels *kernels;
     const gbs_few_kernels *few; /* NULL: blocks of chains */
-    int64_t together;           /* wide blocks of a bundle, which go tile by tile; 0: no bundles */
+    int64_t together;           /* wide blocks of a bundle; 0: no bundles */
+    int tiled;                  /* bundles go tile by tile; else, with bounds, site by site */
     int64_t blocks, wide_blocks;
     int64_t padded_chains; /* lanes of all blocks */
     int passes;            /* 1, or 2 for symmetric sweeps */

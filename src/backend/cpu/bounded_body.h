@@ -86,10 +86,12 @@ static void words_narrow_f64(const gbs_words_job *job)
 #define TYPED(idea) idea##_f32
 #include "rng/truncnorm_abreast.h"
 #define VECTORS WIDE_VECTORS
+#define JOBS GBS_BOUNDED_TOGETHER
 #define ROWS WIDE_ROWS
 #define SWEEP KERNEL_NAME(sweep_bounded_f32)
 #include "backend/cpu/bounded_pass.h"
 #define VECTORS 1
+#define JOBS 1
 #define ROWS NARROW_ROWS
 #define SWEEP KERNEL_NAME(sweep_bounded_narrow_f32)
 #include "backend/cpu/bounded_pass.h"
@@ -108,10 +110,12 @@ static void words_narrow_f64(const gbs_words_job *job)
 #define TYPED(idea) idea##_f64
 #include "rng/truncnorm_abreast.h"
 #define VECTORS WIDE_VECTORS
+#define JOBS GBS_BOUNDED_TOGETHER
 #define ROWS WIDE_ROWS
 #define SWEEP KERNEL_NAME(sweep_bounded_f64)
 #include "backend/cpu/bounded_pass.h"
 #define VECTORS 1
+#define JOBS 1
 #define ROWS NARROW_ROWS
 #define SWEEP KERNEL_NAME(sweep_bounded_narrow_f64)
 #include "backend/cpu/bounded_pass.h"
