@@ -160,9 +160,11 @@ GBS_INLINE NAME(shares)
 GBS_INLINE V NAME(overrelaxed)(V m, V s, V lo, V hi, V x, V z, W word, V r, V beside)
 {
     NAME(draw) draw, standard;
+    NAME(quotients) quotients;
     NAME(overrelax_standard)(&standard);
     NAME(truncnorm_box)(&draw, m, s, lo, hi, word);
-    NAME(truncnorm_ratios)(&draw);
+    NAME(truncnorm_quotients)(&draw, &quotients);
+    NAME(truncnorm_ratios)(&draw, &quotients);
     NAME(truncnorm_densities)(&draw);
     NAME(truncnorm_derivatives)(&draw);
     const V d = NAME(overrelax_distance)(&draw, m, s, lo, hi, x);

@@ -18,6 +18,9 @@
 /* Vectors that a caller takes through the steps side by side, at most. */
 enum { GBS_MOST_ABREAST = 8 };
 
+/* Is evaluating R's quotients of polynomials long enough to be a step of its own? */
+enum { GBS_LONG_QUOTIENTS_f32 = 0, GBS_LONG_QUOTIENTS_f64 = 1 };
+
 /* ---- float ---- */
 
 /* A word and its complement as uniforms: neither is 0, and no 1 - u is ever formed. */

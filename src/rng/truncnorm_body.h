@@ -3,7 +3,8 @@
  *
  *   box        the bounds in standard deviations from the mean, turned round so that the nearer
  *              one is the lower and u counts from it
- *   ratios     Mills' ratios at the bounds
+ *   quotients  Mills' ratios at the bounds, two polynomials each
+ *   ratios     of them
  *   densities  the normal's density there
  *   mixture    of the tails beyond the bounds: the survival probability e^-t of the draw
  *   invert     d with Q(a + d) / Q(a) = e^-t, by steps of its own
@@ -61,18 +62,30 @@ GBS_INLINE void NAME(truncnorm_box)(NAME(draw) * draw, V m, V s, V lo, V hi, W w
     draw->word = NAME(complement_where)(draw->mirrored, word);
 }
 
-GBS_INLINE void NAME(truncnorm_ratios)(NAME(draw) * draw)
+/* R at the bounds, of the middle kind R(-a), as quotients. */
+typedef struct NAME(quotients) {
+    V above_a, below_a, above_b, below_b;
+} NAME(quotients);
+
+GBS_INLINE void NAME(truncnorm_quotients)(NAME(draw) * draw, NAME(quotients) * q)
+{
+    const V a = draw->a;
+    draw->middle = M_(and)(V_(less)(a, NUMBER(0.0)), M_(not )(V_(less)(draw->w, NARROW)));
+    NAME(mills)
+    (V_(min)(V_(negate_where)(draw->middle, a), FARTHEST), &q->above_a, &q->below_a);
+    q->above_b = FARTHEST_ABOVE;
+    q->below_b = FARTHEST_BELOW;
+    draw->two_ended = M_(any)(V_(less)(draw->b, FARTHEST)) != 0;
+    if (draw->two_ended)
+        NAME(mills)(V_(min)(draw->b, FARTHEST), &q->above_b, &q->below_b);
+}
+
+GBS_INLINE void NAME(truncnorm_ratios)(NAME(draw) * draw, const NAME(quotients) * q)
 {
     const V one = NUMBER(1.0), a = draw->a;
     const M near = V_(less)(a, FARTHEST);
-    draw->middle = M_(and)(V_(less)(a, NUMBER(0.0)), M_(not )(V_(less)(draw->w, NARROW)));
-    V above_a, below_a, above_b, below_b;
-    NAME(mills)(V_(min)(V_(negate_where)(draw->middle, a), FARTHEST), &above_a, &below_a);
-    above_b = FARTHEST_ABOVE;
-    below_b = FARTHEST_BELOW;
-    draw->two_ended = M_(any)(V_(less)(draw->b, FARTHEST)) != 0;
-    if (draw->two_ended)
-        NAME(mills)(V_(min)(draw->b, FARTHEST), &above_b, &below_b);
+    const V above_a = q->above_a, below_a = q->below_a;
+    const V above_b = q->above_b, below_b = q->below_b;
     /* 1 / below_a (far: 1 / a) and 1 / (above_a below_b), which far is a constant, by one division
      */
     const V second = V_(mul)(above_a, below_b);
@@ -245,6 +258,7 @@ GBS_INLINE V NAME(truncnorm_invert)(NAME(draw) * draw)
     NAME(first_ratio)(&first);
     NAME(first_step)(&first, &d, 1);
     NAME(truncnorm_ahead)(draw, d, &r, &ratio);
+    NAME(truncnorm_compare)(draw, d, &r, &ratio);
     return NAME(truncnorm_choose)(draw, NAME(truncnorm_refine)(draw, d, r, ratio));
 }
 
@@ -260,8 +274,10 @@ GBS_INLINE V NAME(truncnorm_place)(const NAME(draw) * draw, V m, V s, V lo, V hi
 GBS_INLINE V NAME(between)(V m, V s, V lo, V hi, W word)
 {
     NAME(draw) draw;
+    NAME(quotients) quotients;
     NAME(truncnorm_box)(&draw, m, s, lo, hi, word);
-    NAME(truncnorm_ratios)(&draw);
+    NAME(truncnorm_quotients)(&draw, &quotients);
+    NAME(truncnorm_ratios)(&draw, &quotients);
     NAME(truncnorm_densities)(&draw);
     NAME(truncnorm_mixture)(&draw);
     const V d = NAME(truncnorm_invert)(&draw);

@@ -42,12 +42,17 @@ GBS_INLINE void gbs_first_step_f32(const gbs_first_f32 *first, vf *d, int vector
     *d = first->d;
 }
 
-/* R(a + d) and R(a + d) / R(a). */
-GBS_INLINE void gbs_truncnorm_ahead_f32(const gbs_draw_f32 *draw, vf d, vf *r, vf *ratio)
+/* R(a + d) as a quotient. */
+GBS_INLINE void gbs_truncnorm_ahead_f32(const gbs_draw_f32 *draw, vf d, vf *above, vf *below)
 {
-    vf above, below;
-    gbs_mills_f32(vf_add(draw->start, d), &above, &below);
-    const vf inverse = vf_div(vf_set1(1.0f), vf_mul(below, draw->above));
+    gbs_mills_f32(vf_add(draw->start, d), above, below);
+}
+
+/* From that R(a + d), and R(a + d) / R(a). */
+GBS_INLINE void gbs_truncnorm_compare_f32(const gbs_draw_f32 *draw, vf d, vf *r, vf *ratio)
+{
+    (void)d;
+    const vf above = *r, inverse = vf_div(vf_set1(1.0f), vf_mul(*ratio, draw->above));
     *r = vf_mul(above, vf_mul(draw->above, inverse));
     *ratio = vf_mul(above, vf_mul(draw->below, inverse));
 }

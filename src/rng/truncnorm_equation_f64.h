@@ -60,23 +60,27 @@ GBS_INLINE void gbs_first_step_f64(const gbs_first_f64 *first, vd *d, int vector
             d[h] = to[h];
 }
 
-/* R(a + d) and R(a + d) / (R(a) p). */
-GBS_INLINE void gbs_truncnorm_ahead_f64(const gbs_draw_f64 *draw, vd d, vd *r, vd *ratio)
+/* R(a + d) as a quotient. */
+GBS_INLINE void gbs_truncnorm_ahead_f64(const gbs_draw_f64 *draw, vd d, vd *above, vd *below)
 {
-    vd above, below;
-    gbs_mills_f64(vd_add(draw->start, d), &above, &below);
-    const vd first = vd_mul(draw->above, draw->level);
-    const vd inverse = vd_div(vd_set1(1.0), vd_mul(below, first));
-    *r = vd_mul(above, vd_mul(first, inverse));
-    *ratio = vd_mul(above, vd_mul(draw->below, inverse));
+    gbs_mills_f64(vd_add(draw->start, d), above, below);
 }
 
-GBS_INLINE vd gbs_truncnorm_refine_f64(const gbs_draw_f64 *draw, vd d, vd r, vd ratio)
+/* From that R(a + d), and e. */
+GBS_INLINE void gbs_truncnorm_compare_f64(const gbs_draw_f64 *draw, vd d, vd *r, vd *e)
+{
+    const vd above = *r, below = *e, first = vd_mul(draw->above, draw->level);
+    const vd inverse = vd_div(vd_set1(1.0), vd_mul(below, first));
+    vd power;
+    const vd rise = gbs_exp_minus_f64(vd_mul(d, vd_fma(d, vd_set1(0.5), draw->start)), &power);
+    const vd y = vd_mul(vd_mul(above, vd_mul(draw->below, inverse)), power);
+    *r = vd_mul(above, vd_mul(first, inverse));
+    *e = vd_fma(y, rise, vd_sub(y, vd_set1(1.0)));
+}
+
+GBS_INLINE vd gbs_truncnorm_refine_f64(const gbs_draw_f64 *draw, vd d, vd r, vd e)
 {
     const vd one = vd_set1(1.0), half = vd_set1(0.5), z = vd_add(draw->start, d);
-    vd power;
-    const vd rise = gbs_exp_minus_f64(vd_mul(d, vd_fma(d, half, draw->start)), &power);
-    const vd y = vd_mul(ratio, power), e = vd_fma(y, rise, vd_sub(y, one));
     const vd d1 = vd_nfma(z, r, one), d2 = vd_nfma(z, d1, r);
     const vd q = vd_fma(r, d2, vd_mul(d1, d1));
     /* d + r (e - e^2 (1 + d1) / 2 + e^3 (1/3 + d1/2 + q/6)) */

@@ -10,13 +10,15 @@
     static void map_##type(int64_t n, const T *a, const T *w, const Word *word, T *d, int *middle) \
     {                                                                                              \
         for (int64_t i = 0; i < n; i += LANES) {                                                   \
+            gbs_quotients_##type quotients;                                                        \
             gbs_draw_##type draw;                                                                  \
             T one[LANES];                                                                          \
             memcpy(&draw.a, a + i, sizeof draw.a);                                                 \
             memcpy(&draw.w, w + i, sizeof draw.w);                                                 \
             memcpy(&draw.word, word + i, sizeof draw.word);                                        \
             draw.b = vf_##add(draw.a, draw.w);                                                     \
-            gbs_truncnorm_ratios_##type(&draw);                                                    \
+            gbs_truncnorm_quotients_##type(&draw, &quotients);                                     \
+            gbs_truncnorm_ratios_##type(&draw, &quotients);                                        \
             gbs_truncnorm_densities_##type(&draw);                                                 \
             gbs_truncnorm_mixture_##type(&draw);                                                   \
             const V far = gbs_truncnorm_invert_##type(&draw);                                      \

@@ -80,6 +80,7 @@ static __attribute__((noinline)) void BODY(overrelax)(const gbs_bounded_job *job
     const V s = BODY(number)(sites->scale, site);
     const V lo = BODY(number)(sites->lower, site), hi = BODY(number)(sites->upper, site);
     TYPED(gbs_draw) draw[JOBS * VECTORS], standard;
+    TYPED(gbs_quotients) quotients[JOBS * VECTORS];
     TYPED(gbs_shares) shares[JOBS * VECTORS];
     V d[JOBS * VECTORS];
     TYPED(gbs_overrelax_standard)(&standard);
@@ -89,9 +90,11 @@ static __attribute__((noinline)) void BODY(overrelax)(const gbs_bounded_job *job
         const T *const word = BODY(noise)(job, job->cells, site, u);
         TYPED(gbs_truncnorm_box)(&draw[u], BODY(mean)(at, u), s, lo, hi, BODY(word)(word));
     }
-    NO_UNROLL for (int u = 0; u < vectors; ++u) TYPED(gbs_truncnorm_ratios)(&draw[u]);
+    NO_UNROLL for (int u = 0; u < vectors; ++u)
+        TYPED(gbs_truncnorm_quotients)(&draw[u], &quotients[u]);
     NO_UNROLL for (int u = 0; u < vectors; ++u)
     {
+        TYPED(gbs_truncnorm_ratios)(&draw[u], &quotients[u]);
         TYPED(gbs_truncnorm_densities)(&draw[u]);
         TYPED(gbs_truncnorm_derivatives)(&draw[u]);
     }
