@@ -49,22 +49,32 @@ static int64_t kept_chain(void *user, int64_t chain)
 
 /* ------------------------------------------------------------------ the run */
 
-/* A Gaussian with one fixed matrix has a better tool than a chain that does not mix. */
+/* What may mix better than the sweeps of this run; "" where nothing is known to. */
+static const char *better_method(const sample_run *run)
+{
+    const sample_plan *plan = run->plan;
+    const bool rows = gbs_model_constraints(run->model) != NULL;
+    const bool whitened = plan->method == GBS_METHOD_WHITENED;
+    if (run->pilot.count > 0) /* it has compared them */
+        return "";
+    if (!rows &&
+        !gbs_model_lower(run->model)) /* a plain Gaussian; whitened draws are independent */
+        return whitened ? "" : ", or draw independently with --method exact";
+    if (whitened)
+        return ", or try --method gibbs";
+    if (rows || plan->overrelax > 0)
+        return ", or try --method whitened";
+    return ", or try --overrelax .8, or --method whitened";
+}
+
 static void say_advice(const report *r, const sample_run *run)
 {
     const sample_plan *plan = run->plan;
     const report_worst worst = report_find_worst(r);
-    const char *other = "draw independently with --method exact";
     if (plan->quiet || plan->method == GBS_METHOD_EXACT || worst.rhat < 0 ||
         !(r->rows[worst.rhat].s.rhat > 1.01))
         return;
-    if (plan->method == GBS_METHOD_WHITENED)
-        other = "try --method gibbs";
-    else if (gbs_model_constraints(run->model) || plan->overrelax > 0)
-        other = "try --method whitened";
-    else if (gbs_model_lower(run->model))
-        other = "try --overrelax .8, or --method whitened";
-    say("the chains have not mixed: run longer, or %s", other);
+    say("the chains have not mixed: run longer%s", better_method(run));
 }
 
 /* Moments that a GPU holds are fetched when they are first read. */

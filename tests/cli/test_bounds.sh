@@ -205,6 +205,23 @@ test_auto() {
     says_not out '"pilot"'
 }
 
+# Of chains that have not mixed: no method that the pilot has compared, none that the model has no use for.
+test_advice() {
+    code 0 gibbsite make ar1 -n 20 --phi 0.95 -o slow.mtx
+    while IFS='|' read -r options advice; do
+        # shellcheck disable=SC2086
+        code 0 gibbsite sample -Q slow.mtx --seed 4 --warmup 0 --draws 8 $options
+        grep -qx "gibbsite: the chains have not mixed: run longer$advice" err || fail "$options: $(cat err)"
+    done <<'EOF'
+--lower 0|
+--lower 0 --method gibbs|, or try --overrelax .8, or --method whitened
+--lower 0 --overrelax .5|, or try --method whitened
+--lower 0 --method whitened|, or try --method gibbs
+--overrelax .5|, or draw independently with --method exact
+--method whitened|
+EOF
+}
+
 # What a sampler cannot do leaves it out of the pilot, with the reason; the others are chosen from.
 test_auto_leaves_out() {
     code 0 gibbsite make ar1 -n 3 --phi 0.5 -o q.mtx
