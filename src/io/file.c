@@ -197,8 +197,8 @@ static gbs_io_status choose_target(gbs_output *output, const char *path, gbs_io_
     output->path = gbs_output_target(path);
     if (!output->path)
         return gbs_io_fail(error, GBS_IO_WRITE, path, "cannot be written: %s", strerror(errno));
-    struct stat about;
-    const int missing = stat(output->path, &about) != 0;
+    struct stat about; /* by the name given: behind a link may lie a pipe, whose own name is none */
+    const int missing = stat(path, &about) != 0;
     if (missing ? errno != ENAMETOOLONG : S_ISREG(about.st_mode))
         return GBS_IO_OK;
     /* A name that is too long must fail now, not when the temporary is renamed to it. */
@@ -286,6 +286,23 @@ int64_t gbs_output_free_bytes(const gbs_output *output)
         __builtin_mul_overflow(about.f_bavail, about.f_frsize, &bytes))
         return -1;
     return bytes;
+}
+
+gbs_io_status gbs_output_check_length(const gbs_output *output, double bytes, gbs_io_error *error)
+{
+    const int file = fileno(output->stream);
+    if (bytes <=
+        (double)gbs_output_free_bytes(output)) /* without holes a try would fill the disk */
+        return GBS_IO_OK;
+    errno = EFBIG;
+    if (bytes < 0x1p63 && ftruncate(file, (off_t)bytes) == 0)
+        errno = 0;
+    if (errno != EFBIG && ftruncate(file, 0) == 0) /* other errors come when it is written */
+        return GBS_IO_OK;
+    return gbs_io_fail(error, GBS_IO_WRITE, output->path,
+                       "cannot be written: it would have about %.3g GB, and no file may have so "
+                       "many here: %s",
+                       bytes / 1e9, strerror(errno));
 }
 
 /* A directory that cannot be opened or synced (some file systems refuse) does not undo a

@@ -71,6 +71,10 @@ gbs_io_status gbs_output_open(gbs_output *output, const char *path, gbs_io_error
  * say. */
 int64_t gbs_output_free_bytes(const gbs_output *output);
 
+/* Whether the temporary, still empty, could have so many bytes if there were room for them: file
+ * systems have a limit.  Fails: WRITE. */
+gbs_io_status gbs_output_check_length(const gbs_output *output, double bytes, gbs_io_error *error);
+
 /* Writes all of `bytes` at `offset` of the temporary, past the stream's buffer.  Returns 0, or
  * -1 with errno set. */
 int gbs_output_write_at(const gbs_output *output, const void *from, size_t bytes, int64_t offset);

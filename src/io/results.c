@@ -85,12 +85,15 @@ gbs_io_status gbs_results_create(const char *path, const gbs_results_spec *spec,
         status = open_output(&common.output, path, spec, error);
     if (status)
         return status;
-    if (spec->format == GBS_RESULTS_CSV)
+    if (spec->format == GBS_RESULTS_CSV) {
         status = gbs_stan_csv_results_create(&common, path, spec, out, error);
-    else if (spec->format == GBS_RESULTS_NPY)
-        status = gbs_npy_results_create(&common, out, error);
-    else
-        status = gbs_netcdf_results_create(&common, spec, out, error);
+    } else { /* of known length */
+        status = gbs_output_check_length(&common.output, gbs_results_bytes(spec), error);
+        if (status == GBS_IO_OK)
+            status = spec->format == GBS_RESULTS_NPY
+                         ? gbs_npy_results_create(&common, out, error)
+                         : gbs_netcdf_results_create(&common, spec, out, error);
+    }
     if (status)
         gbs_output_abandon(&common.output);
     return status;

@@ -140,6 +140,37 @@ test_no_room() {
     done
 }
 
+# A length that no file can have is refused before the run; the file that is there stays.
+test_too_long() {
+    model
+    truncate -s 380P probe 2>/dev/null && skip "a file of 380 PB can be here"
+    rm -f probe
+    for file in x.npy x.nc; do
+        echo older >$file
+        code 4 gibbsite sample -Q q.mtx --seed 1 --warmup 0 --draws 200000000000000 -o $file
+        says err "$file: cannot be written: it would have about 3."
+        says err "e+08 GB, and no file may have so many here: File too large"
+        [ "$(cat $file)" = older ] || fail "$file was touched"
+    done
+    only q.mtx x.npy x.nc
+}
+
+# Behind a link, as /dev/stdout is one, may lie a pipe.
+test_pipe_behind_a_link() {
+    model
+    for what in "make ar1 -n 3 --phi 0.5" "sample -Q q.mtx --seed 1 --draws 5 --format npy"; do
+        (
+            # shellcheck disable=SC2086
+            code 4 gibbsite $what -o /dev/fd/3
+            says err "/dev/fd/3: cannot be written: exists and is not a regular file"
+            : >refused
+        ) 3>&1 | cat
+        [ -e refused ] || exit 1
+        rm refused
+    done
+    only q.mtx
+}
+
 # A file system of 300 kB for 1.9 MB of draws.
 test_full_disk() {
     model
