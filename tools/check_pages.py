@@ -25,7 +25,7 @@ PYTHON_CHECKS = """
 assert x.shape == (4, 1000, 4) and np.array_equal(x, data.posterior["x"].values)
 assert np.allclose(posterior["x"].mean(("chain", "draw")).values, x.mean((0, 1)), rtol=0, atol=1e-14)
 assert data.attrs["seed"] == 1 and list(named["x_dim_0"].values) == sites
-assert np.array_equal(named.values, x) and np.array_equal(csv.posterior["x"].values, x)
+assert np.array_equal(named.values, x) and np.array_equal(csv, x)
 """
 R_CHECKS = """
 s <- summarise_draws(draws)

@@ -37,8 +37,22 @@ def _save(given, data):
         raise
 
 
-def _is(value, default):
-    return value is default or (np.ndim(value) == np.ndim(default) and bool(np.all(value == default)))
+def _is(value, its):
+    return value is its or (np.ndim(value) == np.ndim(its) and bool(np.all(value == its)))
+
+
+class Default:
+    """The default of an argument, which help() shows; tells it from the same value given."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __repr__(self):
+        return repr(self.value)
+
+
+def is_given(value):
+    return value is not None and not isinstance(value, Default)
 
 
 class Resumed:
@@ -70,9 +84,9 @@ class Resumed:
         except ValueError as error:
             raise ValueError(f"resume: {self.path}: {error}") from None
 
-    def settle(self, given):
-        """`given` are (value, default) by name.  What was left at its default comes from the
-        checkpoint, what was not must agree with it; returns the values."""
+    def settle(self, arguments):
+        """`arguments` by name.  What was not given comes from the checkpoint, what was must agree with
+        it; returns the values."""
         info = self.info
         its = {"method": _METHODS[info.method], "dtype": _TYPES[info.type], "chains": info.chains,
                "seed": info.seed, "order": _ORDERS[info.order], "omega": info.omega,
@@ -81,15 +95,16 @@ class Resumed:
                "thin": info.thin or None, "card": None}
         if its["stream"] == "torch-cuda":
             its["card"] = (info.cuda_multiprocessors, info.cuda_threads_per_multiprocessor)
-        for name, (value, default) in given.items():
+        for name, value in arguments.items():
+            if not is_given(value):
+                continue
             if name not in its:
-                if not _is(value, default):
-                    raise ValueError(f"{name}: it has no meaning with resume, which starts where the "
-                                     "checkpoint was written")
-            elif not _is(value, default) and not _is(value, its[name]) and its[name] is not None:
+                raise ValueError(f"{name}: it has no meaning with resume, which starts where the "
+                                 "checkpoint was written")
+            if its[name] is not None and not _is(value, its[name]):
                 raise ValueError(f"resume: {self.path} is of a run with {name} {its[name]!r}, "
                                  f"{value!r} was given")
-        return {name: given[name][0] if it is None else it for name, it in its.items()}
+        return arguments | {name: it for name, it in its.items() if it is not None}
 
     @property
     def warmup(self):
@@ -166,9 +181,13 @@ class Run:
                 self.context.must(lib.gbs_sampler_run(self.sampler.handle, self.thin - 1 - begun))
             self._advance(out, row, 1, 1)
 
+    def end(self, draws):
+        """The sweep behind so many draws."""
+        return self.warmup + (self.first_draw + draws) * self.thin
+
     def fill(self, out):
         """All draws into out [chain, draw, D]."""
-        end = self.warmup + (self.first_draw + out.shape[1]) * self.thin
+        end = self.end(out.shape[1])
         if end > _MOST_SWEEPS:
             raise ValueError(f"draws: {counted(self.warmup, 'sweep')} and "
                              f"{counted(out.shape[1], 'draw')} of {self.thin} are more than 2^48 "

@@ -59,7 +59,7 @@ def plain(name, values, dims):
     if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
         raise TypeError(f"{name}: an array of real numbers is needed, not {array.dtype}")
     kept = array.dtype if array.dtype == np.float32 else np.float64
-    array = np.ascontiguousarray(array, dtype=kept)
+    array = np.asarray(array, dtype=kept, order="C")
     if array.ndim != dims:
         raise ValueError(f"{name}: {counted(dims, 'dimension')} needed, but its shape is "
                          f"{array.shape}")

@@ -1,11 +1,12 @@
 """Draws of a Gaussian: what `gibbsite sample` does, on arrays."""
 import ctypes as c
+import inspect
 import os
 import warnings
 
 import numpy as np
 
-from ._checkpoint import Resumed, Run
+from ._checkpoint import Default, Resumed, Run, is_given
 from ._info import f32_verdict
 from ._library import lib
 from ._objects import LOCATION_NAMES, Context, Handle, Model, address, array_of, counted, plain, room, type_of
@@ -29,9 +30,20 @@ class Draws(np.ndarray):
     for torch streams `generator_state`, the generator's state at the end, and `start`, the point
     inside rows that was found where no start was given; `pilot`, what method="auto" tried."""
 
+    _facts = ("seed", "attributes", "kernel", "generator_state", "start", "pilot")
+
     def __array_finalize__(self, other):
-        for name in ("seed", "attributes", "kernel", "generator_state", "start", "pilot"):
+        for name in self._facts:
             setattr(self, name, getattr(other, name, None))
+
+    def __reduce__(self):
+        make, arguments, state = super().__reduce__()
+        return make, arguments, (state, {name: getattr(self, name) for name in self._facts})
+
+    def __setstate__(self, state):
+        array, facts = state
+        super().__setstate__(array)
+        self.__dict__.update(facts)
 
 
 def _choice(name, value, choices):
@@ -179,6 +191,17 @@ def _set_stream(spec, dim, stream, noise, words, generator_state, card):
     return kept
 
 
+def _check_sweeps(spec, end, noise, words):
+    """Known before the run: whether the given numbers last for it."""
+    symmetric = spec.order == _ORDERS["symmetric"]
+    needed = (end - spec.first_sweep) * (2 if symmetric else 1)
+    for name, numbers in (("noise", noise), ("words", words)):
+        if numbers is not None and len(numbers) < needed:
+            why = "draws" if spec.method == _METHODS["exact"] else "warmup + draws * thin"
+            raise ValueError(f"{name}: {counted(len(numbers), 'sweep')}, but {needed} are needed: "
+                             f"{f'2 ({why})' if symmetric else why}")
+
+
 def _generator_state(context, sampler, stream):
     if stream not in _STATE_BYTES:
         return None
@@ -217,16 +240,15 @@ def _arviz(draws, model, first_chain, first_draw):
         constants["lower"], constants["upper"] = model.bounds
     if draws.start is not None:
         constants["start"] = draws.start
-    data = arviz.from_dict(
-        posterior={"x": plain_draws},
-        sample_stats={"lp": model.log_density(plain_draws)},
-        constant_data=constants,
-        dims={name: ["x_dim_0"] for name in ("x", *constants)},
-        coords={"chain": first_chain + np.arange(len(plain_draws)),
-                "draw": first_draw + np.arange(plain_draws.shape[1]),
-                "x_dim_0": np.arange(model.dim)},
-        attrs=facts,
-    )
+    groups = {"posterior": {"x": plain_draws},
+              "sample_stats": {"lp": model.log_density(plain_draws)}, "constant_data": constants}
+    dims = {name: ["x_dim_0"] for name in ("x", *constants)}
+    coords = {"chain": first_chain + np.arange(len(plain_draws)),
+              "draw": first_draw + np.arange(plain_draws.shape[1]), "x_dim_0": np.arange(model.dim)}
+    if "posterior" in inspect.signature(arviz.from_dict).parameters:  # before ArviZ 1.0
+        data = arviz.from_dict(**groups, dims=dims, coords=coords, attrs=facts)
+    else:
+        data = arviz.from_dict(groups, dims=dims, coords=coords, attrs=dict.fromkeys(groups, facts))
     if draws.pilot is not None:
         facts |= {"pilot": _pilot_text(draws.pilot), "pilot_version": _PILOT_VERSION}
     data.attrs.update(facts | draws.attributes)
@@ -244,12 +266,13 @@ def _pilot_facts(pilot):
 
 
 def sample(precision, *, mean=None, info=None, offset=None, covariance=False, method=None,
-           chains=4, warmup=None, draws=1000, thin=None, seed=None, dtype="float64", force=False,
-           order="forward", omega=1.0, init="overdispersed", stream="native", noise=None,
-           generator_state=None, card=None, first_chain=0, first_sweep=0, isa="auto",
-           threads=1, backend="cpu", device=0, output="array", fix=None, checkpoint=None,
-           every=None, resume=None, rows=None, row_lower=None, row_upper=None, lower=None,
-           upper=None, overrelax=0.0, words=None):
+           chains=Default(4), warmup=None, draws=1000, thin=None, seed=None,
+           dtype=Default("float64"), force=False, order=Default("forward"), omega=Default(1.0),
+           init=Default("overdispersed"), stream=Default("native"), noise=None,
+           generator_state=None, card=None, first_chain=Default(0), first_sweep=Default(0),
+           isa="auto", threads=1, backend="cpu", device=0, output="array", fix=None,
+           checkpoint=None, every=None, resume=None, rows=None, row_lower=None, row_upper=None,
+           lower=None, upper=None, overrelax=Default(0.0), words=None):
     """Draws from a Gaussian with the given precision [D, D] (covariance=True: covariance).
 
     mean, info, offset   at most one location [D]: mu, Q mu, or the offset that many loops add
@@ -288,29 +311,31 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
     resume               a checkpoint, of this function or of the program: `draws` further draws of its
                          run, whose options come from it; what is given all the same must agree.  The
                          draws are those of one run without a break; the model must be given again
-    output               "array": [chain, draw, D]; "arviz": InferenceData, as the program's files
-                         but for model_hash, run_id and options, which are the program's alone
+    output               "array": [chain, draw, D]; "arviz": InferenceData (from ArviZ 1.0 on a
+                         DataTree), as the program's files but for model_hash, run_id and options,
+                         which are the program's alone
 
     The native stream gives the same bits on every machine, any number of threads and a GPU.
     """
-    typed = _type(dtype)
+    typed = _type(dtype.value if isinstance(dtype, Default) else dtype)
     _choice("output", output, {"array": 0, "arviz": 1})
     if every is not None and checkpoint is None:
         raise ValueError("every: it belongs to checkpoint, which is not given")
     checkpoint = None if checkpoint is None else path("checkpoint", checkpoint)
     resumed = None if resume is None else Resumed(path("resume", resume))
+    its = {"method": method, "dtype": np.dtype(typed).name if is_given(dtype) else dtype,
+           "chains": chains, "seed": seed, "order": order, "omega": omega, "overrelax": overrelax,
+           "stream": stream, "first_chain": first_chain, "thin": thin, "card": card,
+           "warmup": warmup, "init": init, "first_sweep": first_sweep,
+           "generator_state": generator_state}
     if resumed:
-        its = resumed.settle({
-            "method": (method, None), "dtype": (np.dtype(typed).name, "float64"),
-            "chains": (chains, 4), "seed": (seed, None), "order": (order, "forward"),
-            "omega": (omega, 1.0), "overrelax": (overrelax, 0.0), "stream": (stream, "native"), "first_chain": (first_chain, 0),
-            "thin": (thin, None), "card": (card, None), "warmup": (warmup, None),
-            "init": (init, "overdispersed"), "first_sweep": (first_sweep, 0),
-            "generator_state": (generator_state, None)})
-        method, chains, seed, order, omega, overrelax, stream, first_chain, card = (
-            its[name] for name in ("method", "chains", "seed", "order", "omega", "overrelax",
-                                   "stream", "first_chain", "card"))
-        typed, thin = _TYPES[its["dtype"]], None if method == "exact" else its["thin"]
+        its = resumed.settle(its)
+    method, dtype, chains, seed, order, omega, overrelax, stream, first_chain, thin, card, init, first_sweep = (
+        its[name].value if isinstance(its[name], Default) else its[name]
+        for name in ("method", "dtype", "chains", "seed", "order", "omega", "overrelax", "stream",
+                     "first_chain", "thin", "card", "init", "first_sweep"))
+    if resumed:
+        typed, thin = _TYPES[dtype], None if method == "exact" else thin
         init = init if method == "exact" else None  # the checkpoint has it
     if init is None and not resumed:
         raise ValueError(f"init: None; it must be one of {', '.join(_STARTS)}, or an array")
@@ -368,6 +393,7 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
         with _Sampler(context, model, spec) as sampler:
             run = Run(context, sampler, 0 if method == "exact" else warmup, thin, checkpoint,
                       None if every is None else count("every", every, 1), resumed)
+            _check_sweeps(spec, run.end(out.shape[1]), noise, words)
             run.fill(out)
             out.generator_state = _generator_state(context, sampler, stream)
             out.kernel = lib.gbs_sampler_kernel(sampler.handle).decode()

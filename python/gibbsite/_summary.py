@@ -53,8 +53,8 @@ class Summary:
 
 def _named_arrays(draws):
     """(name, array [chain, draw, ...]) pairs of whatever holds draws."""
-    posterior = getattr(draws, "posterior", None)
-    if posterior is not None:  # ArviZ
+    posterior = getattr(draws, "posterior", draws)
+    if hasattr(posterior, "data_vars"):  # ArviZ's InferenceData or DataTree, or the group itself
         return [(str(name), np.asarray(values.transpose("chain", "draw", ...)))
                 for name, values in posterior.data_vars.items()]
     if hasattr(draws, "dims") and "chain" in draws.dims:  # one variable of it

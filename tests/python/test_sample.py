@@ -1,7 +1,9 @@
 """The NumPy package: sample, summary and info."""
+import copy
 import multiprocessing
 import os
 import pathlib
+import pickle
 import re
 import subprocess
 import sys
@@ -130,6 +132,39 @@ def test_noise_keeps_its_place():
     assert np.array_equal(given, native)
 
 
+def test_a_number_is_no_matrix():
+    with pytest.raises(ValueError, match=r"^precision: 2 dimensions needed, but its shape is \(\)$"):
+        gibbsite.sample(2.0)
+
+
+def test_noise_that_does_not_last():
+    noise = np.ones((11, 2, 4))
+    for options, message in (
+            ({}, "needed: warmup + draws * thin"), (dict(warmup=2, draws=5, thin=2), "12 are needed"),
+            (dict(warmup=1, draws=5, order="symmetric"), r"12 are needed: 2 (warmup + draws * thin)"),
+            (dict(draws=12, method="exact"), "12 are needed: draws")):
+        with pytest.raises(ValueError, match=re.escape(message)) as caught:
+            gibbsite.sample(Q, stream="given", noise=noise, **options)
+        assert str(caught.value).startswith("noise: 11 sweeps, but ")
+    words = np.ones((10, 2, 4), np.uint64)
+    with pytest.raises(ValueError, match="^words: 10 sweeps, but 11 are needed: "):
+        gibbsite.sample(Q, lower=0, stream="given", noise=noise, words=words, warmup=1, draws=10)
+    for options in (dict(warmup=1, draws=5, thin=2), dict(warmup=0, draws=5, order="symmetric"),
+                    dict(draws=11, method="exact"), dict(warmup=1, draws=10, first_sweep=100)):
+        gibbsite.sample(Q, stream="given", noise=noise, **options)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, np.ndarray.copy] + [
+    lambda draws, protocol=p: pickle.loads(pickle.dumps(draws, protocol)) for p in range(6)])
+def test_copies_keep_how_draws_were_made(copied):
+    draws = gibbsite.sample(Q, lower=0, seed=9, draws=20)
+    other = copied(draws)
+    assert type(other) is gibbsite.Draws and np.array_equal(other, draws)
+    for name in ("seed", "attributes", "kernel", "generator_state", "start", "pilot"):
+        assert getattr(other, name) == getattr(draws, name), name
+    assert other.seed == 9 and other.pilot["tried"] and other.kernel
+
+
 def test_float_is_warned_of_and_refused():
     with pytest.warns(UserWarning, match="float32 moves the covariance by about"):
         gibbsite.sample(lattice(10, 4e-5), dtype="float32", draws=1)
@@ -168,7 +203,7 @@ REFUSALS = [
     (dict(isa="sse"), "isa: 'sse'"), (dict(threads=-1), "threads: -1"), (dict(threads=1.5), "threads: 1.5"), (dict(stream="numpy"), "stream: 'numpy'"),
     (dict(stream="given"), "noise: it belongs"), (dict(noise=np.zeros((1, 2, 4))), "noise"),
     (dict(stream="given", noise=np.zeros((1, 3, 4))), "noise: shape (1, 3, 4)"),
-    (dict(stream="given", noise=np.zeros((9, 2, 4)), warmup=0, draws=10), "noise is for 9"),
+    (dict(stream="given", noise=np.zeros((9, 2, 4)), warmup=0, draws=10), "noise: 9 sweeps, but 10 are needed"),
     (dict(stream="torch-cuda"), "card"), (dict(generator_state=b""), "generator_state"),
     (dict(stream="torch-cpu", generator_state=np.zeros(5056, np.uint8)), "generator_state: "),
     (dict(method="exact", thin=2), "exact draws"), (dict(method="hmc"), "method: 'hmc'"),
@@ -371,11 +406,14 @@ def test_arviz():
     assert data.attrs["seed"] == 3 and data.attrs["inference_library"] == "gibbsite"
     table, s = arviz.summary(data, round_to="none"), gibbsite.summary(data)
     for ours, theirs in (("mean", "mean"), ("sd", "sd"), ("mcse_mean", "mcse_mean"),
-                         ("ess_bulk", "ess_bulk"), ("ess_tail", "ess_tail"), ("rhat", "r_hat")):
+                         ("ess_bulk", "ess_bulk"), ("rhat", "r_hat")):
         assert np.allclose(getattr(s, ours), table[theirs].values, rtol=1e-9), ours
+    tail = arviz.ess(data, method="tail", prob=(0.05, 0.95))["x"].values  # 1.x: else of other quantiles
+    assert np.allclose(s.ess_tail, tail, rtol=1e-9)
     assert s.names == list(table.index)
-    one = gibbsite.summary(x)
-    assert np.array_equal(one.mean, s.mean)
+    for part in (x, data.posterior):
+        assert np.array_equal(gibbsite.summary(part).mean, s.mean)
+    print(f"ArviZ {arviz.__version__}: a {type(data).__name__}, its figures ours")
 
 
 def test_threads():
@@ -494,6 +532,20 @@ def test_checkpoints_that_are_refused(tmp_path):
         assert message in str(caught.value)
     agreeing = gibbsite.sample(Q, resume=path, draws=2, seed=7, thin=3, chains=4)
     assert agreeing.shape == (4, 2, 2)
+    # Of another run, what is given must agree where it is the default, too.
+    its = dict(dtype="float32", chains=5, order="backward", omega=1.5, first_chain=3)
+    other = tmp_path / "other"
+    gibbsite.sample(Q, draws=4, seed=7, checkpoint=other, **its)
+    for name, default in dict(dtype="float64", chains=4, order="forward", omega=1.0, first_chain=0,
+                              overrelax=0.1).items():
+        has = its.get(name, 0.0)
+        with pytest.raises(ValueError, match=re.escape(f"with {name} {has!r}, {default!r} was given")):
+            gibbsite.sample(Q, resume=other, **{name: default})
+    rest = gibbsite.sample(Q, resume=other, draws=2, stream="native", overrelax=0.0, **its)
+    assert rest.shape == (5, 2, 2) and rest.dtype == np.float32
+    for name, default in dict(init="overdispersed", first_sweep=0).items():
+        with pytest.raises(ValueError, match=f"{name}: it has no meaning with resume"):
+            gibbsite.sample(Q, resume=other, **{name: default})
     with pytest.raises(ValueError, match="its precision is another one"):
         gibbsite.sample(2 * Q, resume=path)
     with pytest.raises(ValueError, match="more than 2.48 sweeps"):
