@@ -93,13 +93,15 @@ def _abi_flag():
 
 
 def _compiler():
-    command = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++")
-    if not command:
+    chosen = os.environ.get("CXX", "").split()
+    command = chosen or [name for name in ("c++", "g++") if shutil.which(name)][:1]
+    if not command or not shutil.which(command[0]):
+        what = f"; CXX is {' '.join(chosen)!r}, and there is no such program" if chosen else ""
         raise ImportError(
             "gibbsite.torch is compiled at its first import and needs a C++ compiler: install g++ "
-            "(Debian: apt-get install g++), or set CXX"
+            f"(Debian: apt-get install g++), or set CXX{what}"
         )
-    return command.split()
+    return command
 
 
 def _key():
@@ -154,11 +156,28 @@ def _compile_all(objects):
         log.close()
 
 
+def _seal(path):
+    """Puts the file's digest behind it, where the loader does not look: damage shows before it is
+    loaded, which would be the end of the process."""
+    digest = hashlib.sha256(path.read_bytes()).digest()
+    with path.open("ab") as file:
+        file.write(digest)
+
+
+def _is_whole(path):
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return False
+    size = len(content) - hashlib.sha256().digest_size
+    return size > 0 and hashlib.sha256(content[:size]).digest() == content[size:]
+
+
 def build():
-    """Compiles the op unless it is there; returns its file.  Processes that build at the same time
-    each make their own and the last one's stays."""
+    """Compiles the op unless it is there, and whole; returns its file.  Processes that build at the
+    same time each make their own and the last one's stays."""
     target = op_file()
-    if target.exists():
+    if _is_whole(target):
         return target
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -175,6 +194,7 @@ def build():
         _compile_all(objects)
         made = pathlib.Path(folder) / "op.so"
         _run([*_compiler(), "-shared", *map(str, objects.values()), *_link_flags(), "-o", str(made)])
+        _seal(made)
         os.replace(made, target)
     return target
 
