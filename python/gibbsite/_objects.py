@@ -42,7 +42,13 @@ def counted(count, one, many=None):
 
 
 def array_of(name, values):
-    """As NumPy sees it; a whole number beyond 64 bits, to it an object, becomes a double."""
+    """As NumPy sees it; a whole number beyond 64 bits, to it an object, becomes a double.  Masked elements,
+    whose numbers NumPy would hand over in silence, are refused."""
+    if isinstance(values, np.ma.MaskedArray):
+        masked = np.argwhere(np.ma.getmaskarray(values))
+        if len(masked):
+            place = f"[{', '.join(map(str, masked[0]))}]" if masked.shape[1] else "it"
+            raise ValueError(f"{name}: {place} is masked; an array without masked elements is needed")
     try:
         array = np.asarray(values)
     except ValueError as error:  # rows of several lengths

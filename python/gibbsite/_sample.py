@@ -148,7 +148,7 @@ def _set_start(spec, init, dim, dtype):
 def _set_words(spec, dim, words):
     """The given words of sites between bounds; where every site has some, there is no noise."""
     word = np.dtype(np.uint32 if spec.type == 0 else np.uint64)
-    kept = np.ascontiguousarray(words)
+    kept = np.ascontiguousarray(array_of("words", words))
     if kept.dtype != word:
         raise TypeError(f"words: {word} is needed, not {kept.dtype}")
     if kept.ndim != 3 or kept.shape[1:] != (dim, spec.chains):
@@ -178,7 +178,7 @@ def _set_stream(spec, dim, stream, noise, words, generator_state, card):
     if generator_state is not None:
         if stream not in _STATE_BYTES:
             raise ValueError("generator_state: it belongs to the torch streams")
-        kept.append(np.ascontiguousarray(np.asarray(generator_state), dtype=np.uint8))
+        kept.append(np.ascontiguousarray(array_of("generator_state", generator_state), dtype=np.uint8))
         spec.stream.torch_state, spec.stream.torch_state_bytes = address(kept[-1]), kept[-1].size
     if stream == "torch-cuda":
         try:

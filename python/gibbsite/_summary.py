@@ -5,7 +5,7 @@ import numpy as np
 
 from . import _library
 from ._library import lib
-from ._objects import Context, counted
+from ._objects import Context, array_of, counted
 
 _FIELDS = [name for name, _ in _library.Summary._fields_]
 _NOTES = {
@@ -59,7 +59,7 @@ def _named_arrays(draws):
                 for name, values in posterior.data_vars.items()]
     if hasattr(draws, "dims") and "chain" in draws.dims:  # one variable of it
         return [(str(draws.name or "x"), np.asarray(draws.transpose("chain", "draw", ...)))]
-    return [("x", np.asarray(draws))]
+    return [("x", array_of("draws", draws))]
 
 
 def _names(name, shape):

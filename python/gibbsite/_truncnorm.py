@@ -92,7 +92,7 @@ def _words(u, word, dtype):
         if not ((u >= 0) & (u < 1)).all():
             raise ValueError("u: uniforms must be in [0, 1)")
         return np.floor(np.ldexp(u, bits)).astype(of)
-    word = np.asarray(word)
+    word = array_of("word", word)
     if word.dtype.kind not in "iu" or (word.size and (int(word.min()) < 0 or
                                                       int(word.max()) >= 2**bits)):
         raise ValueError(f"word: whole numbers in 0 .. 2^{bits} - 1 are needed")

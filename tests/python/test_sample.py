@@ -231,6 +231,39 @@ def test_refusals(changes, message):
     assert message in str(caught.value)
 
 
+MASKED = np.ma.array([1.0, 2.0], mask=[False, True])
+MASKS = [
+    (lambda: gibbsite.info(np.ma.array(Q, mask=[[0, 1], [1, 0]])), "precision: [0, 1] is masked"),
+    (lambda: gibbsite.sample(Q, mean=MASKED), "mean: [1] is masked"),
+    (lambda: gibbsite.sample(Q, init=MASKED), "init: [1] is masked"),
+    (lambda: gibbsite.sample(Q, fix=MASKED), "fix: [1] is masked"),
+    (lambda: gibbsite.sample(Q, upper=MASKED), "upper: [1] is masked"),
+    (lambda: gibbsite.sample(Q, rows=[[1, 1]], row_lower=np.ma.masked), "row_lower: it is masked"),
+    (lambda: gibbsite.sample(Q, chains=1, draws=1, warmup=0, stream="given",
+                             noise=np.ma.masked_less(np.ones((1, 2, 1)), 2)), "noise: [0, 0, 0] is masked"),
+    (lambda: gibbsite.sample(Q, lower=0.0, chains=1, draws=1, warmup=0, stream="given",
+                             words=np.ma.masked_less(np.ones((1, 2, 1), np.uint64), 2)), "words: [0, 0, 0] is masked"),
+    (lambda: gibbsite.summary(np.ma.masked_less(np.arange(8.0).reshape(2, 4)[::-1], 2)), "draws: [1, 0] is masked"),
+    (lambda: gibbsite.truncnorm(sd=MASKED), "sd: [1] is masked"),
+    (lambda: gibbsite.truncnorm(u=MASKED / 4), "u: [1] is masked"),
+    (lambda: gibbsite.truncnorm(word=MASKED.astype(int)), "word: [1] is masked"),
+]
+
+
+@pytest.mark.parametrize("call, message", MASKS, ids=[m for _, m in MASKS])
+def test_masked_elements_are_refused(call, message):
+    with pytest.raises(ValueError) as caught:
+        call()
+    assert message in str(caught.value)
+
+
+def test_masks_that_hide_nothing_are_taken():
+    plain, masked = (gibbsite.sample(matrix, mean=mean, chains=2, draws=9, seed=1) for matrix, mean in
+                     ((Q, [1, 2]), (np.ma.array(Q), np.ma.array([1, 2], mask=[False, False]))))
+    assert np.array_equal(plain, masked)
+    assert np.array_equal(gibbsite.truncnorm(np.ma.array([1.0, 2.0]), seed=1), gibbsite.truncnorm([1.0, 2.0], seed=1))
+
+
 MATRICES = [
     ([[1, 0.5], [0.4, 1]], "not symmetric: Q[1,0] = 0.4"), ([[1, 2], [2, 1]], "not positive definite"),
     ([[1, np.nan], [np.nan, 1]], "Q[0,1] is NaN"), ([[1, 2, 3], [4, 5, 6]], "square"),
