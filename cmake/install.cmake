@@ -18,11 +18,18 @@ if(TARGET pages)
           RENAME gibbsite)
 endif()
 install(FILES LICENSE RENAME copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
 install(DIRECTORY examples/c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
         FILES_MATCHING PATTERN "*.[ch]" PATTERN "*.out")
+install(DIRECTORY examples/python examples/kernel_task DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
+        FILES_MATCHING PATTERN "*.py" PATTERN "*.out" PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY examples/data DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+# What those pages link to: to be read there, not to be compiled against.
+install(FILES bench/NOTES.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench)
+install(FILES bench/results/cpu_table.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench/results)
+install(FILES include/gibbsite/gibbsite.h include/gibbsite/gibbsite_cuda.h
+        DESTINATION ${CMAKE_INSTALL_DOCDIR}/include/gibbsite)
 
 # The prefix is found from the files' own places, so that a staged or moved copy works as well.
 file(RELATIVE_PATH GBS_PREFIX_FROM_PC

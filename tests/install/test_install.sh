@@ -39,6 +39,15 @@ for file in include/gibbsite/gibbsite.h bin/gibbsite share/man/man1/gibbsite.1 \
     share/doc/gibbsite/docs/program.md share/doc/gibbsite/examples/data/us_states.graph; do
     check "installed: $file" test -f "$root/$file"
 done
+links_lead_somewhere() { # the relative links of every page below FOLDER
+    find "$1" -name '*.md' | while IFS= read -r page; do
+        grep -o '\](\([^)#: ]*\)[^): ]*)' "$page" | sed 's/^](//; s/[#)].*//' | while IFS= read -r link; do
+            [ -e "$(dirname "$page")/$link" ] || echo "${page#"$1"/}: $link"
+        done
+    done >"$scratch/dead"
+    find "$1" -name '*.md' | grep -c . && cat "$scratch/dead" && [ ! -s "$scratch/dead" ]
+}
+check "every relative link of the installed pages leads somewhere" links_lead_somewhere "$root/share/doc/gibbsite"
 check "no absolute path of the build in the files for pkg-config and CMake" \
     sh -c "! grep -rn '$PWD' '$library/pkgconfig' '$library/cmake'"
 check "installed program says its version" \
