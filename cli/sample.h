@@ -124,7 +124,7 @@ typedef struct sample_record {
     size_t state_bytes;              /* 0 for streams without a state */
     char *pilot;                     /* what the pilot tried, in words; NULL: none ran */
     char model_hash[17], run_id[17]; /* of the model, and of all that the draws depend on */
-    gbs_attribute attributes[28];
+    gbs_attribute attributes[32];
     int64_t attribute_count;
 } sample_record;
 

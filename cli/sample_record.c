@@ -12,6 +12,11 @@ static const char *const stream_names[] = {"native", "given", "torch-cpu", "torc
 /* Given normals are mapped by nobody. */
 static const int64_t stream_versions[] = {
     GBS_STREAM_NATIVE_VERSION, 0, GBS_STREAM_TORCH_CPU_VERSION, GBS_STREAM_TORCH_CUDA_VERSION};
+
+static bool between_bounds(const sample_run *run)
+{
+    return gbs_model_lower(run->model) || gbs_model_constraints(run->model);
+}
 static const char *const method_names[] = {"gibbs", "exact", "whitened"};
 static const char *const dtype_names[] = {"f32", "f64"};
 static const char *const order_names[] = {"forward", "backward", "symmetric"};
@@ -132,6 +137,9 @@ exit_code record_make(sample_record *record, const sample_run *run)
     add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("stream", 0, stream_names[plan->stream_kind]));
     add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_INT64("stream_mapping_version", 0,
                                                       stream_versions[plan->stream_kind]));
+    if (between_bounds(run))
+        add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_INT64("truncnorm_mapping_version", 0,
+                                                          GBS_TRUNCNORM_VERSION));
     add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_UINT64("seed", 0, plan->seed));
     add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_INT64("warmup", 0, plan->warmup));
     add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_INT64("thin", 0, plan->thin));
@@ -176,12 +184,16 @@ exit_code record_finish(sample_record *record, const sample_run *run)
     return status == GBS_OK ? EXIT_FINE : complain_status(run->ctx, status);
 }
 
-static json_t *stream_json(const sample_record *record, const sample_plan *plan)
+static json_t *stream_json(const sample_record *record, const sample_run *run)
 {
+    const sample_plan *plan = run->plan;
     json_t *object = json_pack("{s:s}", "kind", stream_names[plan->stream_kind]);
     if (stream_versions[plan->stream_kind])
         json_object_set_new(object, "mapping_version",
                             json_integer(stream_versions[plan->stream_kind]));
+    if (between_bounds(run))
+        json_object_set_new(object, "truncnorm_mapping_version",
+                            json_integer(GBS_TRUNCNORM_VERSION));
     if (record->state_bytes)
         json_object_set_new(object, "generator_state",
                             json_hex(record->state, record->state_bytes));
@@ -201,8 +213,8 @@ json_t *record_json(const sample_record *record, const sample_run *run)
         method_names[plan->method], "chains", (json_int_t)plan->chains, "warmup",
         (json_int_t)plan->warmup, "draws", (json_int_t)plan->draws, "thin", (json_int_t)plan->thin,
         "seed", json_unsigned(plan->seed), "dtype", dtype_names[plan->dtype], "stream",
-        stream_json(record, plan), "backend", gbs_backend_name(gbs_context_backend(run->ctx)),
-        "isa", gbs_isa_name(gbs_context_isa(run->ctx)), "kernel", gbs_sampler_kernel(run->sampler),
+        stream_json(record, run), "backend", gbs_backend_name(gbs_context_backend(run->ctx)), "isa",
+        gbs_isa_name(gbs_context_isa(run->ctx)), "kernel", gbs_sampler_kernel(run->sampler),
         "threads", (json_int_t)gbs_context_threads(run->ctx), "options",
         json_text(record->options));
     if (object && plan->method == GBS_METHOD_GIBBS) {

@@ -21,6 +21,7 @@ _STREAMS = {"native": 0, "given": 1, "torch-cpu": 2, "torch-cuda": 3}
 _MAPPING_VERSIONS = {"native": 1, "given": 0, "torch-cpu": 1, "torch-cuda": 1}
 _STATE_BYTES = {"torch-cpu": 5056, "torch-cuda": 16}
 _PILOT_VERSION = 1
+_TRUNCNORM_VERSION = 3
 _MOST_DRAWS = 10**40  # those that no memory holds are refused by the bytes they would take
 _TYPES = {"float32": np.float32, "f32": np.float32, "float64": np.float64, "f64": np.float64}
 
@@ -405,6 +406,8 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
             "stream_mapping_version": _MAPPING_VERSIONS[stream], "seed": spec.seed,
             "warmup": run.warmup - spec.first_sweep, "thin": thin,
         }
+        if model.bounds is not None or model.rows:
+            out.attributes["truncnorm_mapping_version"] = _TRUNCNORM_VERSION
         if resumed:
             out.attributes["first_draw"] = run.first_draw
         if method == "gibbs":

@@ -41,6 +41,7 @@ enum {
     HEAD_FIXED,
     HEAD_BOUNDS,
     HEAD_OVERRELAX,
+    HEAD_TRUNCNORM, /* version of the mapping of draws between bounds; 0 without them */
     HEAD_CONSTRAINTS = 31,
     HEAD_WORDS = 32 /* the rest is 0 */
 };
@@ -200,6 +201,8 @@ static head describe(const gbs_sampler *sampler, const gbs_moments *moments,
             gbs_hash_words(gbs_hash_words(GBS_HASH_START, sampler->model->lower, sampler->dim, 8),
                            sampler->model->upper, sampler->dim, 8);
     h.word[HEAD_OVERRELAX] = word_of(sampler->overrelax);
+    if (sampler->model->lower != NULL || sampler->model->constraints != NULL)
+        h.word[HEAD_TRUNCNORM] = GBS_TRUNCNORM_VERSION;
     if (sampler->model->constraints != NULL)
         h.word[HEAD_CONSTRAINTS] =
             gbs_constraints_hash(GBS_HASH_START, sampler->model->constraints);
@@ -404,6 +407,8 @@ static const field must_agree[] = {
     {HEAD_LOCATION, TELL_HASH, "location", NULL},
     {HEAD_PERMUTATION, TELL_HASH, "permutation", NULL},
     {HEAD_CONSTRAINTS, TELL_HASH, "set of constraints", NULL},
+    /* after the model, with which it comes and goes */
+    {HEAD_TRUNCNORM, TELL_NUMBER, "truncnorm mapping version", NULL},
 };
 
 static gbs_status differ(gbs_context *ctx, const field *f, uint64_t its, uint64_t here)

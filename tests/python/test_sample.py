@@ -30,8 +30,9 @@ def test_version_is_the_headers():
              for part in ("MAJOR", "MINOR", "PATCH")]
     assert gibbsite.__version__ == ".".join(parts)
     assert f'version = "{gibbsite.__version__}"' in (ROOT / "pyproject.toml").read_text()
-    from gibbsite._sample import _MAPPING_VERSIONS, _PILOT_VERSION
+    from gibbsite._sample import _MAPPING_VERSIONS, _PILOT_VERSION, _TRUNCNORM_VERSION
     assert f"GBS_PILOT_VERSION {_PILOT_VERSION}\n" in header
+    assert f"GBS_TRUNCNORM_VERSION {_TRUNCNORM_VERSION}\n" in header
     for name, version in _MAPPING_VERSIONS.items():
         if name != "given":
             macro = f"GBS_STREAM_{name.upper().replace('-', '_')}_VERSION {version}"

@@ -338,6 +338,7 @@ static void test_bytes_are_the_documented_ones(void **state)
                     {22, UINT64_C(0x35268bd5e4ccd7fa)},
                     {23, UINT64_C(0xf5c9e68d32d7a4ff)},
                     {24, 0},
+                    {28, 0},
                     {32, UINT64_C(0x3ff0000000000000)},
                     {35, UINT64_C(0xbff0000000000000)},
                     {38, UINT64_C(0x166c8e97564a1f5e)}};
@@ -502,6 +503,48 @@ static void test_what_differs_is_named(void **state)
     gbs_sampler_destroy(sampler);
 }
 
+/* The checksum of a checkpoint, by docs/file-formats.md. */
+static void seal(unsigned char *from, size_t bytes)
+{
+    const size_t words = bytes / 8 - 1;
+    uint64_t h = UINT64_C(0x9e3779b97f4a7c15);
+    for (size_t k = 0; k < words; ++k) {
+        uint64_t z = h ^ word_at(from, (int)k);
+        z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+        z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+        h = (z ^ z >> 31) + UINT64_C(0x9e3779b97f4a7c15);
+    }
+    for (int k = 0; k < 8; ++k)
+        from[words * 8 + (size_t)k] = (unsigned char)(h >> (8 * k));
+}
+
+/* Draws between bounds have a mapping of their own: a state of another version would go on with
+ * other bits. */
+static void test_version_of_draws_between_bounds(void **state)
+{
+    const fixture *const f = *state;
+    const double zero[SITES] = {0, 0, 0};
+    plan plans[PLANS];
+    make_plans(plans);
+    gbs_model_spec spec = spec_of(fixture_precision, SITES);
+    spec.lower = zero;
+    gbs_model *const bounded = new_model(f->ctx, &spec);
+    gbs_sampler *sampler = NULL;
+    size_t bytes;
+    assert_int_equal(gbs_sampler_create(f->ctx, bounded, &plans[0].spec, &sampler), GBS_OK);
+    unsigned char *const from = written(sampler, NULL, NULL, &bytes);
+    assert_int_equal(word_at(from, 28), GBS_TRUNCNORM_VERSION);
+    seal(from, bytes);
+    assert_int_equal(gbs_checkpoint_read(sampler, NULL, from, bytes), GBS_OK);
+    from[28 * 8] = 2;
+    seal(from, bytes);
+    refuse_with(f, bounded, &plans[0].spec, from, bytes,
+                "its truncnorm mapping version: 2, the sampler's: 3");
+    free(from);
+    gbs_sampler_destroy(sampler);
+    gbs_model_release(bounded);
+}
+
 static void test_streams_and_permutations_differ(void **state)
 {
     const fixture *const f = *state;
@@ -579,6 +622,8 @@ int main(void)
                                         close_fixture),
         cmocka_unit_test_setup_teardown(test_damage_is_noticed, open_fixture, close_fixture),
         cmocka_unit_test_setup_teardown(test_what_differs_is_named, open_fixture, close_fixture),
+        cmocka_unit_test_setup_teardown(test_version_of_draws_between_bounds, open_fixture,
+                                        close_fixture),
         cmocka_unit_test_setup_teardown(test_streams_and_permutations_differ, open_fixture,
                                         close_fixture),
         cmocka_unit_test_setup_teardown(test_refused_arguments, open_fixture, close_fixture),
