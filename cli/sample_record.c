@@ -12,11 +12,6 @@ static const char *const stream_names[] = {"native", "given", "torch-cpu", "torc
 /* Given normals are mapped by nobody. */
 static const int64_t stream_versions[] = {
     GBS_STREAM_NATIVE_VERSION, 0, GBS_STREAM_TORCH_CPU_VERSION, GBS_STREAM_TORCH_CUDA_VERSION};
-
-static bool between_bounds(const sample_run *run)
-{
-    return gbs_model_lower(run->model) || gbs_model_constraints(run->model);
-}
 static const char *const method_names[] = {"gibbs", "exact", "whitened"};
 static const char *const dtype_names[] = {"f32", "f64"};
 static const char *const order_names[] = {"forward", "backward", "symmetric"};
@@ -91,6 +86,12 @@ static void put_options(FILE *to, const sample_run *run)
 static const char *start_name(const sample_run *run)
 {
     return run->inside ? "inside" : run->plan->init;
+}
+
+/* Whether the draws depend on the mapping of draws between bounds too. */
+static bool between_bounds(const sample_run *run)
+{
+    return gbs_model_lower(run->model) || gbs_model_constraints(run->model);
 }
 
 static void add(sample_record *record, gbs_attribute attribute)
