@@ -132,7 +132,8 @@ static exit_code gather(gbs_context *ctx, facts *f, bool rate_always)
     f->tau = (2 / f->omega - 1) * f->spectrum.tau_max;
     f->rate = NAN;
     if (code == EXIT_FINE && (f->dim <= RATE_LARGEST || rate_always))
-        code = gibbs_rate(gbs_model_precision(model), f->dim, f->omega, &f->rate);
+        code =
+            gibbs_rate(gbs_model_precision(model), f->dim, f->omega, f->spectrum.tau_max, &f->rate);
     weigh(f);
     if (!free_sites(f))
         leave_blank(f);

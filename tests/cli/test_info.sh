@@ -40,6 +40,14 @@ test_path() {
     near tau_max "$(json out tau_max)" "$(awk 'BEGIN { printf "%.17g", 1 / (1 - sqrt(1.28 / 1.64)) }')" 1e-12
 }
 
+# Of a long chain with weak links G is far from normal, and a nonsymmetric solver says 0.36 here.
+# Expected: the square of the Jacobi rate, the largest eigenvalue of a symmetric matrix.
+test_long_path() {
+    code 0 gibbsite make ar1 -n 500 --phi 0.3 -o q.mtx
+    facts q.mtx
+    near gibbs_rate "$(json out gibbs_rate)" 0.30299290208021695 1e-13
+}
+
 # Over-relaxation: for a path the rate at Young's best w is w - 1, and tau is (2/w - 1) tau_max.
 test_omega() {
     code 0 gibbsite make ar1 -n 3 --phi 0.8 -o q.mtx

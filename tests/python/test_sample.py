@@ -349,6 +349,12 @@ def test_info():
     assert facts["f32"]["covariance_error"] == pytest.approx(2.0**-24 / unit[0], rel=1e-6)
     assert facts["gibbs_rate"] == pytest.approx((1 - unit[0]) ** 2, rel=1e-9)  # consistent ordering
     assert facts["sweeps_to_forget"] == pytest.approx(1 / (1 - facts["gibbs_rate"]))
+    chain = np.diag(np.full(500, 1.09)) - 0.3 * (np.eye(500, k=1) + np.eye(500, k=-1))
+    chain[0, 0] = chain[-1, -1] = 1  # G is far from normal; the square of the Jacobi matrix's radius:
+    assert gibbsite.info(chain)["gibbs_rate"] == pytest.approx(0.30299290208021695, rel=1e-12)
+    around = np.eye(3) + 0.3 * (1 - np.eye(3))  # not consistently ordered: the general solver
+    sweep = np.linalg.solve(np.tril(around), -np.triu(around, 1))
+    assert gibbsite.info(around)["gibbs_rate"] == pytest.approx(abs(np.linalg.eigvals(sweep)).max(), rel=1e-9)
     assert gibbsite.info(Q, omega=1.5)["tau_max"] == pytest.approx((2 / 1.5 - 1) * 2)
     assert gibbsite.info(Q, rate=False)["gibbs_rate"] is None
     assert gibbsite.info(np.linalg.inv(Q), covariance=True)["condition"] == pytest.approx(3)
