@@ -8,9 +8,9 @@
  * on one 2020s core, 14 s with the reference BLAS. */
 enum { RATE_LARGEST = 2048 };
 
-/* tau is tau_max at w = 1.  Spectral radius of G = (D + wL)^-1 ((1 - w) D - wU) for the precision q [n, n] = L + D + U, a
- * forward sweep's effect on the mean.  NAN if LAPACK did not converge.  Rounding may move 1 - rate
- * by about 1e-15, and more by dgeev where G is far from normal. */
+/* Spectral radius of G = (D + wL)^-1 ((1 - w) D - wU) for the precision q [n, n] = L + D + U, a
+ * forward sweep's effect on the mean; tau is tau_max at w = 1.  NAN if LAPACK did not converge.
+ * Rounding may move 1 - rate by about 1e-15, and by more where dgeev has a G far from normal. */
 exit_code gibbs_rate(const double *q, int64_t n, double omega, double tau, double *rate);
 
 #endif
