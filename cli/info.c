@@ -110,6 +110,17 @@ static exit_code check_rows(gbs_context *ctx, facts *f, const gbs_model *model)
                     f->files.rows, gbs_context_message(ctx));
 }
 
+/* By formula where there is one. */
+static exit_code find_rate(gbs_context *ctx, facts *f, const gbs_model *model)
+{
+    const gbs_status status = gbs_model_gibbs_rate(ctx, model, &f->spectrum, f->omega, &f->rate);
+    if (status != GBS_OK)
+        return complain_status(ctx, status);
+    if (!isnan(f->rate))
+        return EXIT_FINE;
+    return general_gibbs_rate(gbs_model_precision(model), f->dim, f->omega, &f->rate);
+}
+
 static exit_code gather(gbs_context *ctx, facts *f, bool rate_always)
 {
     gbs_model *model = NULL;
@@ -132,8 +143,7 @@ static exit_code gather(gbs_context *ctx, facts *f, bool rate_always)
     f->tau = (2 / f->omega - 1) * f->spectrum.tau_max;
     f->rate = NAN;
     if (code == EXIT_FINE && (f->dim <= RATE_LARGEST || rate_always))
-        code =
-            gibbs_rate(gbs_model_precision(model), f->dim, f->omega, f->spectrum.tau_max, &f->rate);
+        code = find_rate(ctx, f, model);
     weigh(f);
     if (!free_sites(f))
         leave_blank(f);

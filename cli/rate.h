@@ -9,8 +9,8 @@
 enum { RATE_LARGEST = 2048 };
 
 /* Spectral radius of G = (D + wL)^-1 ((1 - w) D - wU) for the precision q [n, n] = L + D + U, a
- * forward sweep's effect on the mean; tau is tau_max at w = 1.  NAN if LAPACK did not converge.
- * Rounding may move 1 - rate by about 1e-15, and by more where dgeev has a G far from normal. */
-exit_code gibbs_rate(const double *q, int64_t n, double omega, double tau, double *rate);
+ * forward sweep's effect on the mean, for any Q; NAN if LAPACK did not converge.  Rounding may move
+ * 1 - rate by about 1e-15, and by more where dgeev has a G far from normal. */
+exit_code general_gibbs_rate(const double *q, int64_t n, double omega, double *rate);
 
 #endif

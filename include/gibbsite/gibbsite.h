@@ -287,6 +287,17 @@ typedef struct gbs_spectrum {
 
 GBS_API gbs_status gbs_model_spectrum(gbs_context *ctx, const gbs_model *model, gbs_spectrum *out);
 
+/* The Gibbs rate, the spectral radius of a forward sweep's effect on the mean, (D + wL)^-1 ((1 - w) D
+ * - wU) with Q = L + D + U: 1 / (1 - rate) sweeps forget the start by a factor of about e.  It is
+ * exact, by Young's formula, where Q is consistently ordered among the free sites: where they can be
+ * given heights that rise by 1 from i to j > i wherever Q_ij is not 0, as in chains and lattices row
+ * by row.  Elsewhere *rate is NAN, as where tau_max is not finite: it takes a solver for eigenvalues of
+ * general matrices.
+ * Shape: spectrum is that of the model; 0 < omega < 2.  Cost: D^2 steps.
+ * Fails: ARGUMENT, MEMORY; *rate is then untouched. */
+GBS_API gbs_status gbs_model_gibbs_rate(gbs_context *ctx, const gbs_model *model,
+                                        const gbs_spectrum *spectrum, double omega, double *rate);
+
 /* What a sampler's type T makes of a model's bounds, which it rounds inward: no draw leaves them. */
 typedef struct gbs_boxes {
     int64_t bounded;    /* free sites with a bound in T; one beyond its largest number is none */

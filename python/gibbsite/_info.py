@@ -13,28 +13,8 @@ def f32_verdict(error):
     return "fine" if error <= 1e-3 else "warn" if error <= 0.1 else "refuse"
 
 
-def _is_consistently_ordered(q):
-    """Are there numbers of the sites that rise by 1 from i to j > i wherever q[i, j] is not 0?"""
-    place = {}
-    for start in range(len(q)):
-        queue = [] if start in place else [start]
-        place.setdefault(start, 0)
-        for i in queue:
-            for j in map(int, np.flatnonzero(q[i])):
-                there = place[i] + (j > i) - (j < i)
-                if j not in place:
-                    queue.append(j)
-                if place.setdefault(j, there) != there:
-                    return False
-    return True
-
-
-def _gibbs_rate(precision, omega, tau):
-    """Spectral radius of a sweep's effect on the mean, as cli/rate.c has it; tau is tau_max at omega 1."""
-    if np.isfinite(tau) and _is_consistently_ordered(precision):
-        m = omega * (1 - 1 / tau)
-        square = m * m - 4 * (omega - 1)
-        return float(omega - 1 if square < 0 else ((m + square**0.5) / 2) ** 2)
+def _general_gibbs_rate(precision, omega):
+    """Spectral radius of a sweep's effect on the mean, for any matrix, as cli/rate.c has it."""
     scale = 1 / np.sqrt(np.diag(precision))
     unit = precision * scale[:, None] * scale
     below = np.eye(len(unit)) + omega * np.tril(unit, -1)
@@ -77,10 +57,12 @@ def info(precision, *, covariance=False, omega=1.0, rate=None, fix=None, lower=N
         spectrum, q, fixed = model.spectrum(), model.precision, model.fixed
         bounded = model.boxes(np.float64).bounded
         checked = _room_between(model) if model.rows else None
+        wanted = len(q) <= _RATE_LARGEST if rate is None else rate
+        gibbs_rate = model.gibbs_rate(spectrum, omega) if wanted else None
+    if wanted and np.isnan(gibbs_rate):
+        gibbs_rate = _general_gibbs_rate(q, omega)
     held = 0 if fixed is None else int(np.isfinite(fixed).sum())
     n, tau = len(q) - held, (2 / omega - 1) * spectrum.tau_max
-    wanted = len(q) <= _RATE_LARGEST if rate is None else rate
-    gibbs_rate = _gibbs_rate(q, omega, spectrum.tau_max) if wanted else None
     known = gibbs_rate is not None and 1 - gibbs_rate >= 1e-12
     gibbs = max(tau, 1) * (n * (n - 1) + _NORMAL_COST * n)
     exact = n * (n - 1) / 2 + (_NORMAL_COST + _DIVISION_COST) * n

@@ -59,6 +59,7 @@ def _declare(lib):
         ("gbs_model_log_density", status,
          [pointer, pointer, c.c_int, pointer, c.c_int64, c.c_int64, pointer]),
         ("gbs_model_spectrum", status, [pointer, pointer, pointer]),
+        ("gbs_model_gibbs_rate", status, [pointer, pointer, pointer, c.c_double, pointer]),
         ("gbs_pilot_run", status, [pointer, pointer, c.c_int, c.c_uint64, pointer]),
         ("gbs_sampler_spec_default", SamplerSpec, []),
         ("gbs_sampler_create", status, [pointer, pointer, pointer, pointer]),

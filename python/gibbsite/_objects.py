@@ -269,3 +269,10 @@ class Model(Handle):
         self.context.must(
             lib.gbs_model_spectrum(self.context.handle, self.handle, c.byref(spectrum)))
         return spectrum
+
+    def gibbs_rate(self, spectrum, omega):
+        """Where a formula gives it; NaN elsewhere."""
+        rate = c.c_double()
+        self.context.must(lib.gbs_model_gibbs_rate(self.context.handle, self.handle, c.byref(spectrum), omega,
+                                                   c.byref(rate)))
+        return rate.value

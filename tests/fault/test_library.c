@@ -19,6 +19,7 @@ typedef struct result {
     double x[B * D], draws[B * DRAWS * D], mean[B * D], lp[B], swept[B * D];
     gbs_summary summary;
     gbs_spectrum spectrum;
+    double rate;
 } result;
 
 typedef struct run {
@@ -62,6 +63,7 @@ static void make_objects(run *r, counting *memory)
     CALL(r, gbs_context_create(&options, &r->ctx));
     CALL(r, gbs_model_create(r->ctx, &m, &r->model));
     CALL(r, gbs_model_spectrum(r->ctx, r->model, &r->out->spectrum));
+    CALL(r, gbs_model_gibbs_rate(r->ctx, r->model, &r->out->spectrum, 1, &r->out->rate));
     CALL(r, gbs_sampler_create(r->ctx, r->model, r->spec, &r->sampler));
     CALL(r, gbs_moments_create(r->ctx, B, D, &r->moments));
 }

@@ -364,6 +364,11 @@ static gbs_status use_memory(gbs_context *ctx, const double *covariance, int64_t
         status = gbs_model_log_density(ctx, model, GBS_F64, covariance, 1, 0, density);
     if (status == GBS_OK)
         status = gbs_model_spectrum(ctx, model, &spectrum);
+    if (status == GBS_OK) {
+        double rate = 7;
+        status = gbs_model_gibbs_rate(ctx, model, &spectrum, 1, &rate);
+        assert_true(status == GBS_OK || rate == 7);
+    }
     gbs_model_release(model);
     return status;
 }
@@ -389,8 +394,8 @@ static void test_refused_memory(void **state)
             fail_msg("request %lld refused: expected no leak, got %lld blocks", (long long)k,
                      (long long)(count.taken - count.given));
     }
-    /* create 6, sd 2, log density 1, spectrum 1 + 3 * 5 */
-    assert_int_equal(k - 1, 25);
+    /* create 6, sd 2, log density 1, spectrum 1 + 3 * 5, Gibbs rate 1 */
+    assert_int_equal(k - 1, 26);
     printf("checked: each of %lld requests refused once: MEMORY, NULL, no leak\n",
            (long long)(k - 1));
     free(covariance);

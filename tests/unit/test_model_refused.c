@@ -216,6 +216,17 @@ static void test_arguments(void **state)
     assert_int_equal(gbs_model_sd(ctx, NULL, out), GBS_ERROR_ARGUMENT);
     assert_int_equal(gbs_model_spectrum(ctx, model, NULL), GBS_ERROR_ARGUMENT);
     assert_int_equal(gbs_model_spectrum(NULL, model, &spectrum), GBS_ERROR_ARGUMENT);
+    assert_int_equal(gbs_model_spectrum(ctx, model, &spectrum), GBS_OK);
+    double rate = 7;
+    assert_int_equal(gbs_model_gibbs_rate(NULL, model, &spectrum, 1, &rate), GBS_ERROR_ARGUMENT);
+    assert_int_equal(gbs_model_gibbs_rate(ctx, NULL, &spectrum, 1, &rate), GBS_ERROR_ARGUMENT);
+    assert_int_equal(gbs_model_gibbs_rate(ctx, model, NULL, 1, &rate), GBS_ERROR_ARGUMENT);
+    assert_int_equal(gbs_model_gibbs_rate(ctx, model, &spectrum, 1, NULL), GBS_ERROR_ARGUMENT);
+    static const double omega[] = {-1, 0, 2, NAN, INFINITY};
+    for (size_t k = 0; k < sizeof omega / sizeof *omega; ++k)
+        assert_int_equal(gbs_model_gibbs_rate(ctx, model, &spectrum, omega[k], &rate),
+                         GBS_ERROR_ARGUMENT);
+    assert_true(rate == 7);
     assert_int_equal(gbs_model_log_density(ctx, model, GBS_F64, q, 1, 1, out), GBS_ERROR_ARGUMENT);
     assert_int_equal(gbs_model_log_density(ctx, model, GBS_F64, q, -1, 0, out), GBS_ERROR_ARGUMENT);
     assert_int_equal(gbs_model_log_density(ctx, model, (gbs_type)2, q, 1, 0, out),
