@@ -6,9 +6,10 @@
  *
  * with sections threads, few, product, forms, tiles
  *
- * Wall time counts, since threads are compared: run it on a quiet machine.  The share of wall time
- * in which the process had its cores is printed next to it.  With --core-time process time over
- * threads counts instead: all that a busy machine can tell, and blind to threads that wait. */
+ * Wall time counts, since threads are compared: run it on a quiet machine, or as root with `chrt -f
+ * 10` before the command, so that other programs wait.  The share of wall time in which the process
+ * had its cores is printed next to it.  With --core-time process time over threads counts instead:
+ * all that a busy machine can tell, and blind to threads that wait. */
 #define _POSIX_C_SOURCE 200809L
 #include "core/internal.h"
 #include "sampler/forms.h"

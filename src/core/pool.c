@@ -5,8 +5,8 @@
 #include "core/pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <unistd.h>
 
 typedef struct pool_thread {
@@ -163,6 +163,25 @@ void gbs_pool_run(gbs_pool *pool, int64_t tasks, gbs_pool_task task, void *job)
     while (pool->busy > 0)
         pthread_cond_wait(&pool->end, &pool->mutex);
     pthread_mutex_unlock(&pool->mutex);
+}
+
+int64_t gbs_pool_spread(const gbs_pool *pool, int64_t things, int64_t index)
+{
+    const int64_t threads = gbs_pool_workers(pool), share = things / threads;
+    return index < threads * share ? index % threads * share + index / threads : index;
+}
+
+int64_t gbs_pool_wait(_Atomic int64_t *counter, int64_t least)
+{
+    /* a thread that runs raises it, unless the system has paused it: then let it have this core */
+    enum { SPINS = 2000 };
+    for (int64_t spin = 0;; ++spin) {
+        const int64_t now = atomic_load_explicit(counter, memory_order_acquire);
+        if (now >= least)
+            return now;
+        if (spin >= SPINS)
+            sched_yield();
+    }
 }
 
 int32_t gbs_pool_workers(const gbs_pool *pool)

@@ -1,6 +1,7 @@
 /* Running a sampler.  A block of chains goes through all its sweeps before the next one, so that it
- * stays in cache, and blocks are shared out among the context's threads; only torch's CPU
- * generator, one sequence over all chains, forces sweep by sweep. */
+ * stays in cache, and blocks are shared out among the context's threads, the last of them in parts,
+ * so that no thread waits long for another's last block; only torch's CPU generator, one sequence
+ * over all chains, forces sweep by sweep. */
 #include "core/pool.h"
 #include "sampler/boxes.h"
 #include "sampler/constrained.h"
@@ -174,17 +175,72 @@ static void keep_unit(const gbs_run_job *job, const unit *u, int64_t draw)
     }
 }
 
-static void run_unit(void *data, int64_t index, int32_t worker)
+/* A unit through the job's sweeps from .. end - 1. */
+static void run_sweeps(const gbs_run_job *job, int64_t index, int64_t from, int64_t end,
+                       int32_t worker)
 {
-    const gbs_run_job *const job = data;
     gbs_sampler *const sampler = job->sampler;
     const unit u = unit_at(sampler, index);
-    for (int64_t draw = 0; draw < job->draws; ++draw) {
-        for (int64_t sweep = 0; sweep < job->thin; ++sweep)
-            for (int half = 0; half < sampler->passes; ++half)
-                unit_pass(sampler, &u, draw * job->thin + sweep, half, worker);
-        keep_unit(job, &u, draw);
+    for (int64_t ahead = from; ahead < end; ++ahead) {
+        for (int half = 0; half < sampler->passes; ++half)
+            unit_pass(sampler, &u, ahead, half, worker);
+        if ((ahead + 1) % job->thin == 0)
+            keep_unit(job, &u, ahead / job->thin);
     }
+}
+
+/* ---- every unit by itself: most of them whole, then the last ones, each in `parts` ---- */
+
+enum { PARTS = 16 };
+
+typedef struct units_run {
+    const gbs_run_job *job;
+    int64_t units, sweeps, whole, cut, parts;
+    _Atomic int64_t done[2 * GBS_THREADS_MAX]; /* [cut] parts that a unit has behind it */
+} units_run;
+
+static void run_place(const units_run *run, int64_t place, int64_t from, int64_t end,
+                      int32_t worker)
+{
+    const gbs_pool *const pool = run->job->sampler->ctx->pool;
+    run_sweeps(run->job, gbs_pool_spread(pool, run->units, place), from, end, worker);
+}
+
+/* First parts come before second ones, so that a unit's part before this one was taken `cut` tasks
+ * ago, and is hardly ever waited for. */
+static void run_part(units_run *run, int64_t task, int32_t worker)
+{
+    const int64_t part = task / run->cut, number = task % run->cut;
+    gbs_pool_wait(&run->done[number], part);
+    run_place(run, run->whole + number, part * run->sweeps / run->parts,
+              (part + 1) * run->sweeps / run->parts, worker);
+    atomic_store_explicit(&run->done[number], part + 1, memory_order_release);
+}
+
+static void run_task(void *data, int64_t index, int32_t worker)
+{
+    units_run *const run = data;
+    if (index < run->whole)
+        run_place(run, index, 0, run->sweeps, worker);
+    else
+        run_part(run, index - run->whole, worker);
+}
+
+/* With no more units than threads nothing is won by parts: a unit's sweeps wait for each other. */
+static void run_apart(const gbs_run_job *job)
+{
+    gbs_pool *const pool = job->sampler->ctx->pool;
+    const int64_t units = units_of(job->sampler), threads = gbs_pool_threads(pool);
+    units_run run; /* filled by hand: most of it is room that is not used */
+    run.job = job;
+    run.units = units;
+    run.sweeps = job->draws * job->thin;
+    run.cut = threads == 1 || units <= threads ? 0 : units < 2 * threads ? units : 2 * threads;
+    run.whole = units - run.cut;
+    run.parts = run.sweeps < PARTS ? run.sweeps : PARTS;
+    for (int64_t k = 0; k < run.cut; ++k)
+        atomic_init(&run.done[k], 0);
+    gbs_pool_run(pool, run.whole + run.cut * run.parts, run_task, &run);
 }
 
 static void run_unit_pass(void *data, int64_t index, int32_t worker)
@@ -216,7 +272,7 @@ static void advance(gbs_run_job *job)
     else if (gbs_noise_is_sequential(sampler))
         run_together(job);
     else
-        gbs_pool_run(sampler->ctx->pool, units_of(sampler), run_unit, job);
+        run_apart(job);
     gbs_noise_advance(sampler, sweeps);
     sampler->done += sweeps;
     job->first_draw += job->draws;

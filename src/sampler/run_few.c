@@ -10,13 +10,9 @@
  *
  * A pass is numbered through: its tasks are `chunks` of noise, `panels`, and one that keeps the
  * state if a draw ends there.  Noise has two rooms, for even and odd passes. */
-#define _POSIX_C_SOURCE 200809L
 #include "core/pool.h"
 #include "sampler/rows.h"
 #include "sampler/sampler_internal.h"
-
-#include <sched.h>
-#include <stdatomic.h>
 
 /* Sites of a chunk of noise. */
 #define CHUNK 512
@@ -32,19 +28,6 @@ typedef struct few_run {
     _Atomic int64_t drawn[2]; /* chunks, over all even passes and all odd ones */
     _Atomic int64_t kept;     /* draws */
 } few_run;
-
-/* What is waited for is being worked on by a thread that runs, unless the system has paused it. */
-static int64_t wait_for(_Atomic int64_t *counter, int64_t least)
-{
-    enum { SPINS = 2000 };
-    for (int64_t spin = 0;; ++spin) {
-        const int64_t now = atomic_load_explicit(counter, memory_order_acquire);
-        if (now >= least)
-            return now;
-        if (spin >= SPINS)
-            sched_yield();
-    }
-}
 
 static int ends_draw(const few_run *run, int64_t pass)
 {
@@ -70,9 +53,9 @@ static void draw_chunk(few_run *run, int64_t pass, int64_t chunk)
     const int half = (int)(pass % sampler->passes);
     void *const to = noise_of(run, pass);
     /* the pass before last has read what is overwritten here */
-    wait_for(&run->final, (pass - 1) * run->panels);
+    gbs_pool_wait(&run->final, (pass - 1) * run->panels);
     if (gbs_noise_is_sequential(sampler)) {
-        wait_for(&run->drawn[(pass + 1) % 2], (pass + 1) / 2);
+        gbs_pool_wait(&run->drawn[(pass + 1) % 2], (pass + 1) / 2);
         gbs_noise_draw_pass(sampler, half, to);
     } else if (run->chunks == 1) {
         gbs_noise_draw_block(sampler, &run->block, pass / sampler->passes, half, 0, sampler->dim,
@@ -96,7 +79,8 @@ static void add_places(few_run *run, const gbs_pass_plan *plan, int64_t panel, i
         (const char *)plan->few_panels +
         (size_t)(panel * gbs_few_panel_step(run->sampler->dim, group) + 2 * group) * size;
     while (first < end) {
-        const int64_t ready = (wait_for(&run->final, before + first / group + 1) - before) * group;
+        const int64_t ready =
+            (gbs_pool_wait(&run->final, before + first / group + 1) - before) * group;
         const int64_t stop = ready < end ? ready : end;
         few->add(columns + (size_t)(first * group) * size, stop - first,
                  (const char *)x + (ptrdiff_t)(first * rows->x_step) * (ptrdiff_t)size,
@@ -133,9 +117,9 @@ static void sweep_panel(few_run *run, int64_t pass, int64_t panel, int32_t worke
     };
     /* in a pass the other way the panels cut the places elsewhere: all must be final */
     const int64_t before = pass * run->panels, last = before - run->panels;
-    wait_for(&run->drawn[pass % 2], (pass / 2 + 1) * run->chunks);
-    wait_for(&run->kept, draws_before(run, pass));
-    wait_for(&run->final, sampler->passes == 2 ? before : last + panel + 1);
+    gbs_pool_wait(&run->drawn[pass % 2], (pass / 2 + 1) * run->chunks);
+    gbs_pool_wait(&run->kept, draws_before(run, pass));
+    gbs_pool_wait(&run->final, sampler->passes == 2 ? before : last + panel + 1);
     few->begin(&job);
     add_places(run, plan, panel, end, dim, last, &job, x);
     add_places(run, plan, panel, 0, first, before, &job, x);
@@ -147,7 +131,7 @@ static void keep_state(few_run *run, int64_t pass)
 {
     if (!ends_draw(run, pass))
         return;
-    wait_for(&run->final, (pass + 1) * run->panels);
+    gbs_pool_wait(&run->final, (pass + 1) * run->panels);
     gbs_run_keep(run->job, &run->block, draws_before(run, pass));
     atomic_fetch_add_explicit(&run->kept, 1, memory_order_release);
 }

@@ -1,6 +1,7 @@
 /* Case C58: any number of threads gives the bits of one, on every instruction set: the one-call
  * sweeps over groups that share a model and groups that do not, from every stream; 64 chains of
- * 544 sites; and a callback that stops.  test_same_bits compares samplers of every other kind.
+ * 544 sites; a callback that stops; and chains that make up more blocks than there are threads, of
+ * which the last go in parts.  test_same_bits compares samplers of every other kind.
  * Under ThreadSanitizer too. */
 #include "unit/sweep_fixture.h"
 
@@ -119,11 +120,81 @@ static void test_544_sites(void **state)
            (long long)sweeps);
 }
 
+/* ---- more blocks than threads ---- */
+
+enum { SITES = 9, KEPT = 4, MOST_CHAINS = 700 };
+
+typedef struct outcome {
+    double warm[MOST_CHAINS * SITES], kept[KEPT * MOST_CHAINS * SITES];
+    double mean[MOST_CHAINS * SITES], m2[MOST_CHAINS * SITES];
+} outcome;
+
+/* 5 sweeps are fewer than a block has parts, 4 draws of 7 sweeps end within parts. */
+static void run_blocks(gbs_context *ctx, gbs_model *model, gbs_order order, gbs_type type,
+                       int64_t chains, outcome *to)
+{
+    gbs_sampler_spec spec = gbs_sampler_spec_default();
+    spec.type = type;
+    spec.chains = chains;
+    spec.order = order;
+    spec.start = GBS_START_ZERO;
+    gbs_sampler *const sampler = new_sampler(ctx, model, &spec);
+    gbs_moments *moments = NULL;
+    must(ctx, gbs_moments_create(ctx, chains, SITES, &moments));
+    must(ctx, gbs_sampler_run(sampler, 5));
+    must(ctx, gbs_sampler_get_state(sampler, to->warm));
+    const gbs_sink sink = {.out = to->kept, .moments = moments};
+    must(ctx, gbs_sampler_sample(sampler, KEPT, 7, &sink));
+    memcpy(to->mean, gbs_moments_mean(moments), (size_t)(chains * SITES) * sizeof *to->mean);
+    memcpy(to->m2, gbs_moments_m2(moments), (size_t)(chains * SITES) * sizeof *to->m2);
+    gbs_moments_destroy(moments);
+    gbs_sampler_destroy(sampler);
+}
+
+static void test_more_blocks_than_threads(void **state)
+{
+    (void)state;
+    static const int64_t chains[] = {65, 150, 333, MOST_CHAINS};
+    static const gbs_order orders[] = {GBS_ORDER_FORWARD, GBS_ORDER_SYMMETRIC};
+    static const double lower[SITES] = {0};
+    static outcome one, got;
+    double *const q = lattice(3, 3, 0.9, 0.1);
+    int64_t compared = 0;
+    for (int turn = 0; turn < 2 * COUNT(chains) * COUNT(orders) * 2; ++turn) {
+        const gbs_type type = (gbs_type)(turn % 2);
+        const int bounded = turn / 2 % 2;
+        const gbs_order order = orders[turn / 4 % COUNT(orders)];
+        const int64_t count = chains[turn / 4 / COUNT(orders)];
+        for (int k = 0; k < COUNT(counts); ++k) {
+            gbs_context *const ctx = threaded(GBS_ISA_AUTO, counts[k]);
+            gbs_model_spec of = gbs_model_spec_default();
+            of.dim = SITES;
+            of.matrix = q;
+            of.lower = bounded ? lower : NULL;
+            gbs_model *model = NULL;
+            must(ctx, gbs_model_create(ctx, &of, &model));
+            outcome *const to = k == 0 ? &one : &got;
+            memset(to, 0, sizeof *to);
+            run_blocks(ctx, model, order, type, count, to);
+            if (k > 0)
+                assert_memory_equal(&one, &got, sizeof one);
+            compared += k > 0;
+            gbs_model_release(model);
+            gbs_context_destroy(ctx);
+        }
+    }
+    free(q);
+    printf("checked: %lld runs of 65 to %d chains, their states, draws and moments the same with "
+           "1, 2, 3 and 7 threads\n",
+           (long long)compared, MOST_CHAINS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sweep_calls),
         cmocka_unit_test(test_544_sites),
+        cmocka_unit_test(test_more_blocks_than_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

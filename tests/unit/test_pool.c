@@ -90,8 +90,7 @@ static void wait_for_the_one_before(void *job, int64_t index, int32_t worker)
 {
     _Atomic int64_t *const done = job;
     (void)worker;
-    while (atomic_load(done) < index)
-        sched_yield();
+    assert_int_equal(gbs_pool_wait(done, index), index);
     atomic_store(done, index + 1);
 }
 
@@ -106,6 +105,33 @@ static void test_waiting_tasks(void **state)
         gbs_context_destroy(ctx);
     }
     printf("checked: 1 to %d threads, %d tasks that wait for the one before\n", MOST, TASKS);
+}
+
+static void test_spread(void **state)
+{
+    (void)state;
+    for (int32_t threads = 1; threads <= MOST; ++threads) {
+        gbs_context *const ctx = threaded(threads, NULL);
+        for (int64_t things = 1; things <= 100; ++things) {
+            int seen[100] = {0};
+            int64_t last = -1;
+            for (int64_t k = 0; k < things; ++k) {
+                const int64_t at = gbs_pool_spread(ctx->pool, things, k);
+                assert_in_range(at, 0, things - 1);
+                seen[at]++;
+                /* tasks of one round lie a thread's share apart */
+                if (k % threads != 0 && k < things / threads * threads)
+                    assert_int_equal(at - last, things / threads);
+                last = at;
+            }
+            for (int64_t k = 0; k < things; ++k)
+                assert_int_equal(seen[k], 1);
+        }
+        gbs_context_destroy(ctx);
+    }
+    printf("checked: 1 to %d threads, 1 to 100 things, each taken once, far from the others' at "
+           "the time\n",
+           MOST);
 }
 
 /* ---- what a thread runs in ---- */
@@ -228,8 +254,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_task_once), cmocka_unit_test(test_waiting_tasks),
-        cmocka_unit_test(test_surroundings),    cmocka_unit_test(test_refused_threads),
-        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_spread),          cmocka_unit_test(test_surroundings),
+        cmocka_unit_test(test_refused_threads), cmocka_unit_test(test_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
