@@ -20,6 +20,7 @@ typedef struct facts {
     double omega;
     double tau;  /* (2/w - 1) tau_max; NAN if beyond double's range, as in the spectrum */
     double rate; /* NAN if not computed */
+    bool rate_uncertain;
     double gibbs_cost, exact_cost;
 } facts;
 
@@ -118,7 +119,11 @@ static exit_code find_rate(gbs_context *ctx, facts *f, const gbs_model *model)
         return complain_status(ctx, status);
     if (!isnan(f->rate))
         return EXIT_FINE;
-    return general_gibbs_rate(gbs_model_precision(model), f->dim, f->omega, &f->rate);
+    double error;
+    const exit_code code =
+        general_gibbs_rate(gbs_model_precision(model), f->dim, f->omega, &f->rate, &error);
+    f->rate_uncertain = code == EXIT_FINE && !rate_is_certain(f->rate, error);
+    return code;
 }
 
 static exit_code gather(gbs_context *ctx, facts *f, bool rate_always)
@@ -161,15 +166,19 @@ static int rate_digits(double rate)
 static void print_rate(const facts *f)
 {
     if (isnan(f->rate)) {
-        if (f->dim > RATE_LARGEST)
-            printf("Gibbs rate    not computed (n > %d; use --rate)\n", RATE_LARGEST);
-        else
-            puts("Gibbs rate    not computed (LAPACK did not converge)");
+        printf("Gibbs rate    not computed (n > %d; use --rate)\n", RATE_LARGEST);
+        return;
+    }
+    if (f->rate_uncertain) {
+        printf("Gibbs rate    uncertain: LAPACK finds %.2g, of a matrix far from normal, which "
+               "rounding\n"
+               "              may have moved by more than 1 %% of 1 - rate\n",
+               f->rate);
         return;
     }
     printf("Gibbs rate    %.*f (spectral radius of a sweep's effect on the mean)\n",
            rate_digits(f->rate), f->rate);
-    if (1 - f->rate < 1e-12)
+    if (1 - f->rate < RATE_NEAREST)
         puts("to forget     more than 1e12 sweeps, beyond what rounding lets us tell");
     else
         printf("to forget     %.3g sweeps, the start by a factor e: 1 / (1 - rate)\n",
@@ -250,7 +259,8 @@ static void print_facts(const facts *f)
 static json_t *facts_json(const facts *f)
 {
     const gbs_spectrum *s = &f->spectrum;
-    const bool known = !isnan(f->rate) && 1 - f->rate >= 1e-12;
+    const double rate = f->rate_uncertain ? NAN : f->rate;
+    const bool known = !isnan(rate) && 1 - rate >= RATE_NEAREST;
     json_t *asymmetry =
         s->asymmetry_row < 0
             ? json_null()
@@ -258,7 +268,7 @@ static json_t *facts_json(const facts *f)
                         (json_int_t)s->asymmetry_row, "column", (json_int_t)s->asymmetry_column);
     return json_pack(
         "{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:o, s:{s:o, s:s}, s:{s:o, s:o}, s:s?}",
+        "s:o, s:b, s:o, s:{s:o, s:s}, s:{s:o, s:o}, s:s?}",
         "gibbsite", gbs_version(), "verb", "info", "matrix", json_text(f->files.matrix), "kind",
         f->files.covariance ? "covariance" : "precision", "size", (json_int_t)f->dim, "fixed",
         (json_int_t)f->fixed, "bounded", (json_int_t)f->bounded, "rows", (json_int_t)f->rows,
@@ -266,11 +276,12 @@ static json_t *facts_json(const facts *f)
         (json_int_t)f->nonzeros, "duplicates", (json_int_t)f->duplicates, "asymmetry", asymmetry,
         "eigenvalue_min", json_number(s->eigenvalue_min), "eigenvalue_max",
         json_number(s->eigenvalue_max), "condition", json_number(s->condition), "omega",
-        json_number(f->omega), "tau_max", json_number(f->tau), "gibbs_rate", json_number(f->rate),
-        "sweeps_to_forget", known ? json_number(1 / (1 - f->rate)) : json_null(), "f32",
-        "covariance_error", json_number(s->f32_covariance_error), "verdict",
-        f32_words[f32_judge(s)], "cost_per_effective_draw", "gibbs", json_number(f->gibbs_cost),
-        "exact", json_number(f->exact_cost), "advice", advice(f));
+        json_number(f->omega), "tau_max", json_number(f->tau), "gibbs_rate", json_number(rate),
+        "gibbs_rate_uncertain", f->rate_uncertain, "sweeps_to_forget",
+        known ? json_number(1 / (1 - rate)) : json_null(), "f32", "covariance_error",
+        json_number(s->f32_covariance_error), "verdict", f32_words[f32_judge(s)],
+        "cost_per_effective_draw", "gibbs", json_number(f->gibbs_cost), "exact",
+        json_number(f->exact_cost), "advice", advice(f));
 }
 
 exit_code verb_info(int argc, char **argv)

@@ -8,9 +8,14 @@
  * on one 2020s core, 14 s with the reference BLAS. */
 enum { RATE_LARGEST = 2048 };
 
+/* From 1 - rate below this on no number of sweeps is given: the matrix itself is rounded. */
+#define RATE_NEAREST 1e-12
+
 /* Spectral radius of G = (D + wL)^-1 ((1 - w) D - wU) for the precision q [n, n] = L + D + U, a
- * forward sweep's effect on the mean, for any Q; NAN if LAPACK did not converge.  Rounding may move
- * 1 - rate by about 1e-15, and by more where dgeev has a G far from normal. */
-exit_code general_gibbs_rate(const double *q, int64_t n, double omega, double *rate);
+ * forward sweep's effect on the mean, for any Q; and how far rounding may have moved it. */
+exit_code general_gibbs_rate(const double *q, int64_t n, double omega, double *rate, double *error);
+
+/* Does the error leave two digits of the sweeps to forget, 1 / (1 - rate)? */
+bool rate_is_certain(double rate, double error);
 
 #endif

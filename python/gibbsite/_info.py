@@ -7,6 +7,7 @@ from ._scalars import real
 # As the program weighs them (cli/info.c): multiply-adds of one normal, and of one division.
 _NORMAL_COST, _DIVISION_COST = 20, 4
 _RATE_LARGEST = 2048
+_RATE_NEAREST = 1e-12  # from 1 - rate below this on no number of sweeps is given
 
 
 def f32_verdict(error):
@@ -14,12 +15,25 @@ def f32_verdict(error):
 
 
 def _general_gibbs_rate(precision, omega):
-    """Spectral radius of a sweep's effect on the mean, for any matrix, as cli/rate.c has it."""
+    """Spectral radius of a sweep's effect on the mean, for any matrix, and how far rounding may have moved it,
+    as cli/rate.c has both."""
     scale = 1 / np.sqrt(np.diag(precision))
     unit = precision * scale[:, None] * scale
-    below = np.eye(len(unit)) + omega * np.tril(unit, -1)
-    above = (1 - omega) * np.eye(len(unit)) - omega * np.triu(unit, 1)
-    return float(np.abs(np.linalg.eigvals(np.linalg.solve(below, above))).max())
+    one = np.eye(len(unit))
+    sweep = np.linalg.solve(one + omega * np.tril(unit, -1), (1 - omega) * one - omega * np.triu(unit, 1))
+    values = np.linalg.eigvals(sweep)
+    leading = values[np.abs(values).argmax()]
+    rounding = np.finfo(float).eps * len(one)**0.5 * np.linalg.norm(sweep)
+    nearly = np.linalg.inv(sweep - (leading + rounding) * one)  # its powers tend to the eigenvectors
+    right, left = nearly.sum(axis=1), nearly.sum(axis=0).conj()
+    right, left = (v / np.linalg.norm(v) for v in (nearly @ (right / np.linalg.norm(right)),
+                                                   nearly.conj().T @ (left / np.linalg.norm(left))))
+    return float(abs(leading)), float(rounding / abs(np.vdot(left, right)))
+
+
+def _is_certain(rate, error):
+    """Does the error leave two digits of 1 / (1 - rate)?"""
+    return error <= (_RATE_NEAREST if 1 - rate < _RATE_NEAREST else (1 - rate) / 100)
 
 
 def _room_between(model):
@@ -45,7 +59,8 @@ def info(precision, *, covariance=False, omega=1.0, rate=None, fix=None, lower=N
     Returns a dict with the names of `gibbsite info --json`: size, fixed, bounded, rows, rows_checked
     (whether there is room between them; False where Clp is not installed, or finds no start), nonzeros,
     asymmetry, eigenvalue_min, eigenvalue_max, condition, omega, tau_max (sweeps per effective draw of
-    the slowest direction), gibbs_rate and sweeps_to_forget (None where not computed), f32
+    the slowest direction), gibbs_rate and sweeps_to_forget (None where not computed, or so sensitive to
+    rounding, in a matrix far from normal, that a number would be wrong: gibbs_rate_uncertain), f32
     (covariance_error and verdict), cost_per_effective_draw and advice ("gibbs" or "exact").
     """
     omega = real("omega", omega)
@@ -59,11 +74,14 @@ def info(precision, *, covariance=False, omega=1.0, rate=None, fix=None, lower=N
         checked = _room_between(model) if model.rows else None
         wanted = len(q) <= _RATE_LARGEST if rate is None else rate
         gibbs_rate = model.gibbs_rate(spectrum, omega) if wanted else None
+    uncertain = False
     if wanted and np.isnan(gibbs_rate):
-        gibbs_rate = _general_gibbs_rate(q, omega)
+        gibbs_rate, error = _general_gibbs_rate(q, omega)
+        uncertain = not _is_certain(gibbs_rate, error)
+        gibbs_rate = None if uncertain else gibbs_rate
     held = 0 if fixed is None else int(np.isfinite(fixed).sum())
     n, tau = len(q) - held, (2 / omega - 1) * spectrum.tau_max
-    known = gibbs_rate is not None and 1 - gibbs_rate >= 1e-12
+    known = gibbs_rate is not None and 1 - gibbs_rate >= _RATE_NEAREST
     gibbs = max(tau, 1) * (n * (n - 1) + _NORMAL_COST * n)
     exact = n * (n - 1) / 2 + (_NORMAL_COST + _DIVISION_COST) * n
     facts = {
@@ -85,6 +103,7 @@ def info(precision, *, covariance=False, omega=1.0, rate=None, fix=None, lower=N
         "omega": omega,
         "tau_max": tau,
         "gibbs_rate": gibbs_rate,
+        "gibbs_rate_uncertain": uncertain,
         "sweeps_to_forget": 1 / (1 - gibbs_rate) if known else None,
         "f32": {
             "covariance_error": spectrum.f32_covariance_error,

@@ -48,6 +48,49 @@ test_long_path() {
     near gibbs_rate "$(json out gibbs_rate)" 0.30299290208021695 1e-13
 }
 
+band() { # N: two neighbours on each side, weakly linked; not consistently ordered
+    awk -v n="$1" 'BEGIN {
+        printf "%%%%MatrixMarket matrix coordinate real symmetric\n%d %d %d\n", n, n, 3 * n - 3
+        for (i = 1; i <= n; i++) {
+            print i, i, 1
+            if (i > 1) print i, i - 1, -0.18
+            if (i > 2) print i, i - 2, -0.1
+        }
+    }'
+}
+
+# Of 30 sites as 3000 sweeps in 400 bits find it: the leading eigenvalue has the condition number 552, and
+# |G| < 2, so sqrt(30) rounding units move it by 8e-13; of 400 sites that number is beyond 1e14.
+test_sensitive_rates() {
+    band 30 >q.mtx
+    facts q.mtx
+    near gibbs_rate "$(json out gibbs_rate)" 0.318451737205499 1e-12
+    says out '"gibbs_rate_uncertain": false'
+    band 400 >q.mtx
+    facts q.mtx
+    says out '"gibbs_rate": null'
+    says out '"gibbs_rate_uncertain": true'
+    says out '"sweeps_to_forget": null'
+    code 0 gibbsite info -Q q.mtx
+    says out "Gibbs rate    uncertain: LAPACK finds 0."
+    says_not out "to forget"
+    # of equal eigenvalues, in blocks side by side and interleaved, the vectors still meet
+    for step in 1 40; do
+        awk -v step=$step 'BEGIN {
+            printf "%%%%MatrixMarket matrix coordinate real symmetric\n120 120 240\n"
+            for (b = 0; b < 40; b++)
+                for (i = 0; i < 3; i++)
+                    for (j = 0; j <= i; j++) {
+                        base = step == 1 ? 3 * b : b
+                        print base + i * step + 1, base + j * step + 1, i == j ? 3 : -1
+                    }
+        }' >q.mtx
+        facts q.mtx
+        # of each block G = [0 9 9; 0 3 12; 0 4 7] / 27, whose largest eigenvalue is (5 + sqrt(52)) / 27
+        near gibbs_rate "$(json out gibbs_rate)" 0.45226305744177756 1e-13
+    done
+}
+
 # Over-relaxation: for a path the rate at Young's best w is w - 1, and tau is (2/w - 1) tau_max.
 test_omega() {
     code 0 gibbsite make ar1 -n 3 --phi 0.8 -o q.mtx

@@ -83,6 +83,8 @@ test_memory() {
     every all q.out make random -n 4 --cond 10 --seed 1 -o q.out
     every all - info -Q q.csv
     every all - info -Q one.mtx --covariance --json
+    printf '3,-1,-1\n-1,3,-1\n-1,-1,3\n' >full.csv # its Gibbs rate takes LAPACK
+    every all - info -Q full.csv
     # shellcheck disable=SC2086
     every all x.npy sample -Q q.csv --mean mu.csv $run -o x.npy
     printf 'a,0\nb,NA\n' >fixed.csv

@@ -34,6 +34,10 @@ def test_info():
     around = np.eye(3) + 0.3 * (1 - np.eye(3))  # not consistently ordered: the general solver
     sweep = np.linalg.solve(np.tril(around), -np.triu(around, 1))
     assert gibbsite.info(around)["gibbs_rate"] == pytest.approx(abs(np.linalg.eigvals(sweep)).max(), rel=1e-9)
+    near, far = (gibbsite.info(sum(v * (np.eye(n, k=k) + np.eye(n, k=-k)) for k, v in enumerate((0.5, -0.18, -0.1))))
+                 for n in (30, 400))  # of 400 sites G is so far from normal that eigvals finds anything
+    assert near["gibbs_rate"] == pytest.approx(0.318451737205499, rel=1e-12) and not near["gibbs_rate_uncertain"]
+    assert (far["gibbs_rate"], far["gibbs_rate_uncertain"], far["sweeps_to_forget"]) == (None, True, None)
     assert gibbsite.info(Q, omega=1.5)["tau_max"] == pytest.approx((2 / 1.5 - 1) * 2)
     assert gibbsite.info(Q, rate=False)["gibbs_rate"] is None
     assert gibbsite.info(np.linalg.inv(Q), covariance=True)["condition"] == pytest.approx(3)
