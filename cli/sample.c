@@ -353,7 +353,7 @@ static void say_seed(const sample_plan *plan)
 
 static void say_pilot(const sample_run *run)
 {
-    if (run->pilot.count == 0 || (run->plan->quiet && plan_is_recorded(run->plan)))
+    if (!run->piloted || (run->plan->quiet && plan_is_recorded(run->plan)))
         return;
     char *text = pilot_text(&run->pilot, !run->plan->quiet);
     if (text)

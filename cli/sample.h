@@ -75,7 +75,8 @@ bool plan_is_recorded(const sample_plan *plan);
 typedef struct sample_run {
     const sample_plan *plan; /* `settled` */
     sample_plan settled;     /* with the method that the pilot chose */
-    gbs_pilot pilot;         /* what it tried; count is 0 where none ran */
+    bool piloted;            /* the pilot chose the method */
+    gbs_pilot pilot;         /* what it tried; count is 0 where there was nothing to try */
     gbs_context *ctx;
     gbs_model *model;
     gbs_sampler *sampler;
@@ -112,8 +113,8 @@ int64_t checkpoint_distance(const sample_run *run);
 /* Puts the sampler where the plan's checkpoint was written. */
 exit_code checkpoint_restore(sample_run *run);
 
-/* What the pilot chose and, with `why`, what it tried, in one line, the caller's to free; NULL
- * without memory. */
+/* What the pilot chose and, with `why`, what it tried or why nothing, in one line, the caller's to
+ * free; NULL without memory. */
 char *pilot_text(const gbs_pilot *pilot, bool why);
 json_t *pilot_json(const gbs_pilot *pilot);
 

@@ -31,18 +31,10 @@ static void put_left_out(FILE *to, const gbs_pilot *pilot)
     }
 }
 
-char *pilot_text(const gbs_pilot *pilot, bool why)
+static void put_tried(FILE *to, const gbs_pilot *pilot)
 {
-    char *text = NULL;
-    size_t length;
-    FILE *to = open_memstream(&text, &length);
-    if (!to)
-        return NULL;
-    put_candidate(to, &pilot->tried[pilot->chosen]);
-    if (why)
-        fputs("; sweeps to forget, the slowest of three figures:", to);
-    const char *before = " ";
-    for (int32_t k = 0; why && k < pilot->count; k++) {
+    const char *before = "; sweeps to forget, the slowest of three figures: ";
+    for (int32_t k = 0; k < pilot->count; k++) {
         if (*pilot->tried[k].why)
             continue;
         fputs(before, to);
@@ -50,8 +42,25 @@ char *pilot_text(const gbs_pilot *pilot, bool why)
         fprintf(to, " %.3g", pilot->tried[k].slowest);
         before = ", ";
     }
-    if (why)
-        put_left_out(to, pilot);
+    put_left_out(to, pilot);
+}
+
+char *pilot_text(const gbs_pilot *pilot, bool why)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *to = open_memstream(&text, &length);
+    if (!to)
+        return NULL;
+    if (pilot->count > 0)
+        put_candidate(to, &pilot->tried[pilot->chosen]);
+    else
+        fputs("whitened", to);
+    if (why && pilot->count > 0)
+        put_tried(to, pilot);
+    else if (why)
+        fputs("; nothing bounds the sites, so its draws are independent and no others were tried",
+              to);
     const bool failed = ferror(to);
     if (fclose(to) || failed) {
         free(text);
@@ -77,6 +86,7 @@ json_t *pilot_json(const gbs_pilot *pilot)
             json_object_set_new(object, "left_out", json_text(candidate->why));
         json_array_append_new(tried, object);
     }
-    return json_pack("{s:i, s:i, s:o}", "version", GBS_PILOT_VERSION, "chosen", (int)pilot->chosen,
-                     "tried", tried);
+    json_t *chosen = pilot->count > 0 ? json_integer(pilot->chosen) : json_null();
+    return json_pack("{s:i, s:o, s:o}", "version", GBS_PILOT_VERSION, "chosen", chosen, "tried",
+                     tried);
 }

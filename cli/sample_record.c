@@ -155,7 +155,7 @@ exit_code record_make(sample_record *record, const sample_run *run)
     if (plan->resume)
         add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_INT64("first_draw", 0, plan->first_draw));
     add(record, (gbs_attribute)GBS_ATTRIBUTE_OF_TEXT("options", 0, record->options));
-    if (run->pilot.count > 0) {
+    if (run->piloted) {
         record->pilot = pilot_text(&run->pilot, true);
         if (!record->pilot)
             return complain(EXIT_FILE, "no memory for the record of the run");
@@ -225,7 +225,7 @@ json_t *record_json(const sample_record *record, const sample_run *run)
     }
     if (object && plan->method != GBS_METHOD_EXACT && !plan->resume)
         json_object_set_new(object, "init", json_text(start_name(run)));
-    if (object && run->pilot.count > 0)
+    if (object && run->piloted)
         json_object_set_new(object, "pilot", pilot_json(&run->pilot));
     if (object && run->inside) {
         json_t *start = json_array();

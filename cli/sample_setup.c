@@ -234,6 +234,7 @@ static exit_code settle_method(sample_run *run)
         return complain_range(run);
     if (status != GBS_OK)
         return complain_status(run->ctx, status);
+    run->piloted = run->pilot.count > 0 || plan->method == METHOD_AUTO;
     /* without bounds whitened draws are independent too, and take every option that sweeps take */
     plan->method = run->pilot.count > 0 ? (int)run->pilot.method : without;
     plan->overrelax = run->pilot.overrelax;

@@ -217,6 +217,8 @@ def _pilot_text(pilot):
         return it["method"] + (f" --overrelax {it['overrelax']:.15g}" if it["overrelax"] > 0 else "")
 
     tried = pilot["tried"]
+    if not tried:
+        return "whitened; nothing bounds the sites, so its draws are independent and no others were tried"
     ran = ", ".join(f"{option(it)} {max(it['sweeps_to_forget']):.3g}" for it in tried
                     if "left_out" not in it)
     text = f"{option(tried[pilot['chosen']])}; sweeps to forget, the slowest of three figures: {ran}"
@@ -259,7 +261,7 @@ def _arviz(draws, model, first_chain, first_draw):
 
 def _pilot_facts(pilot):
     """What the pilot tried, the sweeps that each took to forget, what it left out, and which it chose."""
-    return {"chosen": pilot.chosen, "tried": [
+    return {"chosen": pilot.chosen if pilot.count else None, "tried": [
         {"method": _METHOD_NAMES[it.method], "overrelax": it.overrelax,
          "sweeps_to_forget": list(it.time), "operations": it.operations} |
         ({"left_out": it.why.decode()} if it.why else {})
@@ -400,7 +402,7 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
             out.kernel = lib.gbs_sampler_kernel(sampler.handle).decode()
         del alive
         out.seed, out.start = spec.seed, inside
-        out.pilot = _pilot_facts(pilot) if pilot and pilot.count else None
+        out.pilot = _pilot_facts(pilot) if pilot and (pilot.count or asked) else None
         out.attributes = {
             "chains": spec.chains, "method": method, "stream": stream,
             "stream_mapping_version": _MAPPING_VERSIONS[stream], "seed": spec.seed,

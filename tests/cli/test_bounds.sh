@@ -203,6 +203,13 @@ test_auto() {
     says_not out '"pilot"'
     code 0 gibbsite sample -Q slow.mtx --method auto --seed 4 --draws 50 --json # no bounds: independent draws
     says out '"options": "--method whitened'
+    says err "method auto: whitened; nothing bounds the sites, so its draws are independent and no others were tried"
+    grep -A2 '"pilot": {' out | grep -q '"chosen": null' || fail "pilot: $(cat out)"
+    says out '"tried": []'
+    code 0 gibbsite sample -Q slow.mtx --method auto --lower -inf --quiet --seed 4 --draws 50 -o c.npy
+    says err "method auto: whitened"
+    code 0 gibbsite sample -Q slow.mtx --lower -inf --seed 4 --draws 50 --json # bounds that are none, and no auto
+    says out '"options": "--method gibbs'
     says_not out '"pilot"'
 }
 

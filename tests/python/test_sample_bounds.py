@@ -108,7 +108,7 @@ def test_auto_chooses_and_says_so():
     assert gibbsite.sample(walk, lower=0, order="backward", draws=5, seed=1).attributes["method"] == "gibbs"
     assert gibbsite.sample(walk, draws=5, seed=1).attributes["method"] == "gibbs"
     free = gibbsite.sample(walk, draws=5, seed=1, method="auto")
-    assert free.attributes["method"] == "whitened" and free.pilot is None
+    assert free.attributes["method"] == "whitened" and free.pilot == {"chosen": None, "tried": []}
     with pytest.raises(ValueError, match="method: auto chooses"):
         gibbsite.sample(walk, lower=0, method="auto", overrelax=0.5)
     with pytest.raises(ValueError, match="method: 'best'"):
@@ -130,6 +130,8 @@ def test_pilot_in_arviz():
                             draws=20).attrs
     assert re.search(r"left out: gibbs, gibbs --overrelax 0.\d+, .*\(.*does not fit in float.*\)$",
                      attrs["pilot"])
+    attrs = gibbsite.sample(Q, seed=1, draws=20, output="arviz", method="auto").attrs
+    assert attrs["pilot"].startswith("whitened; nothing bounds the sites") and attrs["pilot_version"] == 1
     assert "pilot" not in gibbsite.sample(Q, seed=1, draws=20, output="arviz").attrs
 
 
