@@ -41,14 +41,18 @@ def counted(count, one, many=None):
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
-def array_of(name, values):
-    """As NumPy sees it; a whole number beyond 64 bits, to it an object, becomes a double.  Masked elements,
-    whose numbers NumPy would hand over in silence, are refused."""
+def refuse_masked(name, values):
+    """Masked elements, whose numbers NumPy would hand over in silence."""
     if isinstance(values, np.ma.MaskedArray):
         masked = np.argwhere(np.ma.getmaskarray(values))
         if len(masked):
             place = f"[{', '.join(map(str, masked[0]))}]" if masked.shape[1] else "it"
             raise ValueError(f"{name}: {place} is masked; an array without masked elements is needed")
+
+
+def array_of(name, values):
+    """As NumPy sees it; a whole number beyond 64 bits, to it an object, becomes a double."""
+    refuse_masked(name, values)
     try:
         array = np.asarray(values)
     except ValueError as error:  # rows of several lengths

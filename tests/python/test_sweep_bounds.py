@@ -63,6 +63,8 @@ def test_bounds_are_rounded_inward():
 
 @pytest.mark.parametrize("options, words", [
     (dict(lower=1, upper=0), "lower: group 0, site 0: 1 is above upper, 0"),
+    (dict(lower=np.ma.array([0.0, 1, 0], mask=[0, 1, 0])), "lower: [1] is masked; an array without masked"),
+    (dict(lower=0, upper=np.ma.masked), "upper: it is masked"),
     (dict(lower=math.nan), "lower: group 0, site 0 is NaN"),
     (dict(lower=[0, 0]), "lower has shape [2]; a number, [3] is needed"),
     (dict(upper=-1), "x: group 0, chain 0, site 0 is 0, not between its bounds -inf and -1"),

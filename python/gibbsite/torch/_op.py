@@ -3,6 +3,7 @@ import inspect
 
 import torch
 
+from .._objects import refuse_masked
 from .._scalars import real, seed as seed_of, shown, whole
 from . import _build
 
@@ -40,6 +41,7 @@ def _bound(name, values, x):
         return values
     if isinstance(values, (int, float)):
         return torch.full((), real(f"gibbs_sweep: {name}", values), dtype=torch.float64, device=x.device)
+    refuse_masked(f"gibbs_sweep: {name}", values)
     try:
         return torch.as_tensor(values, dtype=torch.float64).to(x.device)
     except (TypeError, ValueError, RuntimeError, OverflowError):
