@@ -51,7 +51,13 @@ static void triangle_free(triangle *t)
 static exit_code triangle_finish(triangle *t, exit_code code, const char *path, const char *comment)
 {
     gbs_io_error error;
-    if (code == EXIT_FINE) {
+    const bool print = !strcmp(path, "-");
+    if (code == EXIT_FINE && print) {
+        const gbs_io_status status = gbs_mtx_write_symmetric(NULL, t->dim, t->count, t->row,
+                                                             t->column, t->value, comment, &error);
+        if (status != GBS_IO_OK)
+            code = complain((exit_code)gbs_io_exit_code(status), "%s", error.message);
+    } else if (code == EXIT_FINE) {
         interrupt_hold(); /* a temporary file exists from here until it is renamed */
         const gbs_io_status status = gbs_mtx_write_symmetric(path, t->dim, t->count, t->row,
                                                              t->column, t->value, comment, &error);
@@ -87,7 +93,8 @@ static exit_code make_ar1(int argc, char **argv)
         {"-n", "N", "sites", &n, OPTION_COUNT, .least = 1, .most = INT32_MAX, .required = true},
         {"--phi", "P", "correlation of neighbours, -1 < P < 1", &phi, OPTION_REAL, .low = -1,
          .high = 1, .open = true, .required = true},
-        {"-o", "FILE", "where to write", &path, OPTION_TEXT, .required = true},
+        {"-o", "FILE", "where to write; - is standard output", &path, OPTION_TEXT,
+         .required = true},
     };
     const cli_command command = {
         .name = "make ar1",
@@ -171,7 +178,8 @@ static exit_code make_grid(int argc, char **argv, bool wrap)
          .required = true},
         {"--kappa", "K", "added to the diagonal, at least 0", &g.kappa, OPTION_REAL, .low = 0,
          .high = INFINITY, .required = true},
-        {"-o", "FILE", "where to write", &path, OPTION_TEXT, .required = true},
+        {"-o", "FILE", "where to write; - is standard output", &path, OPTION_TEXT,
+         .required = true},
     };
     const cli_command command = {
         .name = wrap ? "make torus" : "make lattice",
@@ -273,7 +281,8 @@ static exit_code make_graph(int argc, char **argv, bool intrinsic)
          &nodes, OPTION_COUNT, .least = 1, .most = INT32_MAX},
         {"--rho", "R", "spatial dependence, -1 < R < 1", &parameter, OPTION_REAL, .low = -1,
          .high = 1, .open = true, .required = true},
-        {"-o", "FILE", "where to write", &path, OPTION_TEXT, .required = true},
+        {"-o", "FILE", "where to write; - is standard output", &path, OPTION_TEXT,
+         .required = true},
     };
     if (intrinsic)
         options[2] = (cli_option){
@@ -301,7 +310,8 @@ static exit_code make_graph(int argc, char **argv, bool intrinsic)
     exit_code code;
     if (!options_parse(&command, argc, argv, &code))
         return code;
-    if ((code = check_output(&command, "-o", path, (const char *const[]){graph}, 1)) != EXIT_FINE)
+    if (strcmp(path, "-") &&
+        (code = check_output(&command, "-o", path, (const char *const[]){graph}, 1)) != EXIT_FINE)
         return code;
     char how[64], number[32];
     snprintf(how, sizeof how, "gibbsite %s %s %s", command.name, options[2].name,
@@ -349,7 +359,8 @@ static exit_code make_random(int argc, char **argv)
         {"--cond", "C", "condition number, 1 to 1e12", &cond, OPTION_REAL, .low = 1, .high = 1e12,
          .required = true},
         {"--seed", "S", "0 to 2^64-1, or -1", &seed, OPTION_SEED, .required = true},
-        {"-o", "FILE", "where to write", &path, OPTION_TEXT, .required = true},
+        {"-o", "FILE", "where to write; - is standard output", &path, OPTION_TEXT,
+         .required = true},
     };
     const cli_command command = {
         .name = "make random",

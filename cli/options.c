@@ -304,3 +304,13 @@ exit_code check_output(const cli_command *command, const char *option, const cha
     }
     return EXIT_FINE;
 }
+
+exit_code refuse_dash(const cli_command *command, const char *option, const char *name)
+{
+    if (!name || strcmp(name, "-"))
+        return EXIT_FINE;
+    return usage_error(command,
+                       "%s: '-' is no file, and standard output cannot take what goes there; a "
+                       "file of that name is './-'",
+                       option);
+}

@@ -59,4 +59,8 @@ bool same_place(const char *a, const char *b);
 exit_code check_output(const cli_command *command, const char *option, const char *output,
                        const char *const inputs[], size_t count);
 
+/* "-" where a file is complete when it appears, which standard output cannot be.  name may be NULL.
+ */
+exit_code refuse_dash(const cli_command *command, const char *option, const char *name);
+
 #endif

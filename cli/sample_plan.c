@@ -355,6 +355,10 @@ static exit_code settle_plan(const cli_command *command, sample_plan *plan, int 
     if (code == EXIT_FINE)
         code = check_counts(command, plan);
     if (code == EXIT_FINE)
+        code = refuse_dash(command, "-o", plan->output);
+    if (code == EXIT_FINE)
+        code = refuse_dash(command, "--checkpoint", plan->checkpoint);
+    if (code == EXIT_FINE)
         code = settle_format(command, plan, format);
     if (code == EXIT_FINE)
         code = check_contents(command, plan);

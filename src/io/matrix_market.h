@@ -42,7 +42,7 @@ gbs_io_status gbs_mtx_densify(const gbs_mtx *matrix, const char *path, double **
 void gbs_mtx_free(gbs_mtx *matrix); /* accepts an all-zero matrix; leaves it so */
 
 /* Writes the lower triangle of a symmetric matrix as "coordinate real symmetric", 17
- * significant digits, in the order given, through gbs_output.
+ * significant digits, in the order given, through gbs_output; to standard output if path is NULL.
  * Shape: row, column, value [count], from 0, row >= column, all finite, each place once (not
  * checked).  comment: lines to put after the banner, "" or NULL for none; newlines split it.
  * Fails: WRITE, MEMORY; CONTENT for an entry out of range, above the diagonal or not finite

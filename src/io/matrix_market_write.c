@@ -57,9 +57,14 @@ gbs_io_status gbs_mtx_write_symmetric(const char *path, int64_t dim, int64_t cou
                                       const int64_t *row, const int64_t *column,
                                       const double *value, const char *comment, gbs_io_error *error)
 {
-    gbs_io_status status = check_entries(path, dim, count, row, column, value, error);
+    const char *const name = path ? path : "standard output";
+    gbs_io_status status = check_entries(name, dim, count, row, column, value, error);
     if (status)
         return status;
+    if (!path && write_entries(stdout, dim, count, row, column, value, comment) == 0)
+        return GBS_IO_OK;
+    if (!path)
+        return gbs_io_fail(error, GBS_IO_WRITE, name, "cannot be written: %s", strerror(errno));
     gbs_output output;
     status = gbs_output_open(&output, path, error);
     if (status)

@@ -21,6 +21,31 @@ test_small_models() {
     same icar.mtx "$here/expected/icar.mtx"
 }
 
+# "-" is standard output, a pipe or a file, and no file of that name.
+test_standard_output() {
+    code 0 gibbsite make ar1 -n 4 --phi 0.5 -o -
+    same out "$here/expected/ar1.mtx"
+    absent ./-
+    code 0 gibbsite make car --graph "$here/small.graph" --rho 0.9 -o -
+    same out "$here/expected/car.mtx"
+    "$program" make lattice --rows 2 --cols 3 --kappa 0.1 -o - | "$program" info -Q /dev/stdin >info.out
+    says info.out "6 x 6, precision with 20 nonzeros"
+    if [ -c /dev/full ]; then
+        "$program" make ar1 -n 4 --phi 0.5 -o - >/dev/full 2>err
+        [ $? = 4 ] || fail "exit code of a full standard output"
+        says err "standard output: cannot be written"
+    fi
+    code 0 gibbsite make ar1 -n 4 --phi 0.5 -o ./-
+    same ./- "$here/expected/ar1.mtx"
+    # draws and checkpoints are whole files
+    for options in "-o -" "-o - --format csv --chains 1" "--checkpoint - -o x.npy"; do
+        # shellcheck disable=SC2086
+        code 2 gibbsite sample -Q ./- --seed 1 --draws 5 $options
+        says err "'-' is no file, and standard output cannot take what goes there; a file of that name is './-'"
+    done
+    absent x.npy
+}
+
 # The file of a seed is frozen: its bits come from the native stream and plain arithmetic.
 test_random() {
     code 0 gibbsite make random -n 4 --cond 100 --seed 1 -o random.mtx

@@ -140,6 +140,7 @@ test_writing() {
     # shellcheck disable=SC2086
     every write x.npy sample -Q q.csv $run --checkpoint run.ckpt --every 5 -o x.npy
     every write - info -Q q.mtx
+    every write - make ar1 -n 300 --phi 0.5 -o -
 }
 
 run_tests
