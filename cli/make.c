@@ -310,7 +310,7 @@ static exit_code make_graph(int argc, char **argv, bool intrinsic)
     exit_code code;
     if (!options_parse(&command, argc, argv, &code))
         return code;
-    if (strcmp(path, "-") &&
+    if (strcmp(path, "-") != 0 &&
         (code = check_output(&command, "-o", path, (const char *const[]){graph}, 1)) != EXIT_FINE)
         return code;
     char how[64], number[32];

@@ -307,7 +307,7 @@ exit_code check_output(const cli_command *command, const char *option, const cha
 
 exit_code refuse_dash(const cli_command *command, const char *option, const char *name)
 {
-    if (!name || strcmp(name, "-"))
+    if (!name || strcmp(name, "-") != 0)
         return EXIT_FINE;
     return usage_error(command,
                        "%s: '-' is no file, and standard output cannot take what goes there; a "

@@ -26,7 +26,7 @@ static void put_left_out(FILE *to, const gbs_pilot *pilot)
         fputs(before, to);
         put_candidate(to, candidate);
         before = ", ";
-        if (k + 1 == pilot->count || strcmp(candidate->why, candidate[1].why))
+        if (k + 1 == pilot->count || strcmp(candidate->why, candidate[1].why) != 0)
             fprintf(to, " (%s)", candidate->why);
     }
 }
