@@ -16,62 +16,68 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A lower triangle under construction, rows ascending. */
+/* A lower triangle on its way to its file, entry by entry, rows ascending: no model of a band or
+ * a graph needs memory for its matrix. */
 typedef struct triangle {
-    int64_t dim, count;
-    int64_t *row, *column;
-    double *value;
+    gbs_mtx_writer *writer;
+    const char *path;
+    bool print;     /* to standard output */
+    exit_code code; /* of the first failure, which has then been said */
 } triangle;
 
-/* `options` are those that say how large it is: where memory is short they are named, once. */
-static exit_code triangle_start(triangle *t, int64_t dim, int64_t room, const char *options)
+static exit_code complain_io(gbs_io_status status, const gbs_io_error *error)
 {
-    *t = (triangle){.dim = dim};
-    const bool fits = (t->row = take(room, sizeof *t->row, options)) &&
-                      (t->column = take(room, sizeof *t->column, options)) &&
-                      (t->value = take(room, sizeof *t->value, options));
-    return fits ? EXIT_FINE : EXIT_FILE;
+    return complain((exit_code)gbs_io_exit_code(status), "%s", error->message);
 }
 
+/* `comment` tells how the file is made.  Whatever comes of it, triangle_finish ends it. */
+static triangle triangle_start(const char *path, int64_t dim, int64_t count, const char *comment)
+{
+    triangle t = {.path = path, .print = !strcmp(path, "-")};
+    gbs_io_error error;
+    if (!t.print)
+        interrupt_hold(); /* a temporary file exists from here until it is renamed */
+    const gbs_io_status status =
+        gbs_mtx_create(t.print ? NULL : path, dim, count, comment, &t.writer, &error);
+    if (status != GBS_IO_OK)
+        t.code = complain_io(status, &error);
+    return t;
+}
+
+/* Does nothing any more once something has failed. */
 static void triangle_add(triangle *t, int64_t row, int64_t column, double value)
 {
-    t->row[t->count] = row;
-    t->column[t->count] = column;
-    t->value[t->count++] = value;
+    gbs_io_error error;
+    if (t->code != EXIT_FINE)
+        return;
+    if (interrupted()) {
+        t->code = complain(EXIT_INTERRUPTED, "interrupted, nothing was written");
+        return;
+    }
+    const gbs_io_status status = gbs_mtx_add(t->writer, row, column, value, &error);
+    if (status != GBS_IO_OK)
+        t->code = complain_io(status, &error);
 }
 
-static void triangle_free(triangle *t)
-{
-    free(t->row);
-    free(t->column);
-    free(t->value);
-}
-
-/* Writes what `code` says was built, under a comment that tells how. */
-static exit_code triangle_finish(triangle *t, exit_code code, const char *path, const char *comment)
+static exit_code triangle_finish(triangle *t)
 {
     gbs_io_error error;
-    const bool print = !strcmp(path, "-");
-    if (code == EXIT_FINE && print) {
-        const gbs_io_status status = gbs_mtx_write_symmetric(NULL, t->dim, t->count, t->row,
-                                                             t->column, t->value, comment, &error);
+    if (t->code == EXIT_FINE) {
+        const gbs_io_status status = gbs_mtx_finish(t->writer, &error);
         if (status != GBS_IO_OK)
-            code = complain((exit_code)gbs_io_exit_code(status), "%s", error.message);
-    } else if (code == EXIT_FINE) {
-        interrupt_hold(); /* a temporary file exists from here until it is renamed */
-        const gbs_io_status status = gbs_mtx_write_symmetric(path, t->dim, t->count, t->row,
-                                                             t->column, t->value, comment, &error);
-        if (status != GBS_IO_OK)
-            code = complain((exit_code)gbs_io_exit_code(status), "%s", error.message);
-        interrupt_release();
-        gbs_results_format format;
-        if (code == EXIT_FINE && gbs_results_format_of(path, &format))
-            say("warning: %s: is a Matrix Market file, whatever its name says", path);
-        if (code == EXIT_FINE && interrupted())
-            code = complain(EXIT_INTERRUPTED, "interrupted once %s was written", path);
+            t->code = complain_io(status, &error);
+    } else {
+        gbs_mtx_abandon(t->writer);
     }
-    triangle_free(t);
-    return code;
+    interrupt_release();
+    if (t->code != EXIT_FINE)
+        return t->code;
+    gbs_results_format format;
+    if (!t->print && gbs_results_format_of(t->path, &format))
+        say("warning: %s: is a Matrix Market file, whatever its name says", t->path);
+    if (interrupted())
+        return complain(EXIT_INTERRUPTED, "interrupted once %s was written", t->path);
+    return EXIT_FINE;
 }
 
 static void say_singular(double kappa)
@@ -108,18 +114,17 @@ static exit_code make_ar1(int argc, char **argv)
     exit_code code;
     if (!options_parse(&command, argc, argv, &code))
         return code;
-    triangle t;
-    code = triangle_start(&t, n, 2 * n, "-n");
-    for (int64_t i = 0; code == EXIT_FINE && i < n; i++) {
+    char comment[128], number[32];
+    snprintf(comment, sizeof comment, "gibbsite make ar1 -n %lld --phi %s", (long long)n,
+             shortest(phi, number));
+    triangle t = triangle_start(path, n, 2 * n - 1, comment);
+    for (int64_t i = 0; t.code == EXIT_FINE && i < n; i++) {
         if (i > 0)
             triangle_add(&t, i, i - 1, -phi);
         const int ends = (i == 0) + (i == n - 1);
         triangle_add(&t, i, i, ends == 0 ? 1 + phi * phi : ends == 1 ? 1 : 1 - phi * phi);
     }
-    char comment[128], number[32];
-    snprintf(comment, sizeof comment, "gibbsite make ar1 -n %lld --phi %s", (long long)n,
-             shortest(phi, number));
-    return triangle_finish(&t, code, path, comment);
+    return triangle_finish(&t);
 }
 
 /* ------------------------------------------------------------------ lattice, torus */
@@ -152,9 +157,16 @@ static int grid_neighbours(const grid *g, int64_t r, int64_t c, int64_t near[4])
     return count;
 }
 
+/* Sites and links; on a torus every site has two links of its own. */
+static int64_t grid_entries(const grid *g)
+{
+    const int64_t sites = g->rows * g->columns;
+    return 3 * sites - (g->wrap ? 0 : g->rows + g->columns);
+}
+
 static void fill_grid(const grid *g, triangle *t)
 {
-    for (int64_t r = 0; r < g->rows; r++)
+    for (int64_t r = 0; t->code == EXIT_FINE && r < g->rows; r++)
         for (int64_t c = 0; c < g->columns; c++) {
             const int64_t site = r * g->columns + c;
             int64_t near[4];
@@ -196,14 +208,12 @@ static exit_code make_grid(int argc, char **argv, bool wrap)
     exit_code code;
     if (!options_parse(&command, argc, argv, &code))
         return code;
-    triangle t;
-    code = triangle_start(&t, g.rows * g.columns, 3 * g.rows * g.columns, "--rows, --cols");
-    if (code == EXIT_FINE)
-        fill_grid(&g, &t);
     char comment[160], number[32];
     snprintf(comment, sizeof comment, "gibbsite %s --rows %lld --cols %lld --kappa %s",
              command.name, (long long)g.rows, (long long)g.columns, shortest(g.kappa, number));
-    code = triangle_finish(&t, code, path, comment);
+    triangle t = triangle_start(path, g.rows * g.columns, grid_entries(&g), comment);
+    fill_grid(&g, &t);
+    code = triangle_finish(&t);
     if (code == EXIT_FINE)
         say_singular(g.kappa);
     return code;
@@ -222,16 +232,14 @@ static exit_code make_torus(int argc, char **argv)
 /* ------------------------------------------------------------------ car, icar */
 
 /* D - weight W + kappa I, W the adjacency and D its row sums. */
-static exit_code fill_graph(const gbs_graph *graph, double weight, double kappa, triangle *t)
+static void fill_graph(const gbs_graph *graph, double weight, double kappa, triangle *t)
 {
-    const exit_code code = triangle_start(t, graph->nodes, graph->nodes + graph->links, "--graph");
-    for (int64_t i = 0; code == EXIT_FINE && i < graph->nodes; i++) {
+    for (int64_t i = 0; t->code == EXIT_FINE && i < graph->nodes; i++) {
         for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
             if (graph->neighbour[k] < i)
                 triangle_add(t, i, graph->neighbour[k], -weight);
         triangle_add(t, i, i, (double)(graph->start[i + 1] - graph->start[i]) + kappa);
     }
-    return code;
 }
 
 /* A site alone would get precision kappa, and with 0 there is no such model. */
@@ -253,18 +261,20 @@ static exit_code write_graph_model(const char *graph_path, int64_t nodes, double
     gbs_io_error error;
     const gbs_io_status status = gbs_graph_read(graph_path, nodes, &graph, &error);
     if (status != GBS_IO_OK)
-        return complain((exit_code)gbs_io_exit_code(status), "%s", error.message);
-    triangle t = {0};
-    exit_code code = check_isolated(&graph, graph_path, kappa);
-    if (code == EXIT_FINE)
-        code = fill_graph(&graph, weight, kappa, &t);
+        return complain_io(status, &error);
     char comment[256];
     snprintf(comment, sizeof comment, "%s\n%s graph of %lld %s, %lld %s", how,
              gbs_graph_format_name(graph.format), (long long)graph.nodes,
              gbs_plural(graph.nodes, "site", "sites"), (long long)graph.links,
              gbs_plural(graph.links, "link", "links"));
+    exit_code code = check_isolated(&graph, graph_path, kappa);
+    if (code == EXIT_FINE) {
+        triangle t = triangle_start(path, graph.nodes, graph.nodes + graph.links, comment);
+        fill_graph(&graph, weight, kappa, &t);
+        code = triangle_finish(&t);
+    }
     gbs_graph_free(&graph);
-    return triangle_finish(&t, code, path, comment);
+    return code;
 }
 
 #define EXAMPLE_EDGES "  printf '0 1\\n1 2\\n2 0\\n2 3\\n' > edges.txt\n"
@@ -335,15 +345,18 @@ static exit_code make_icar(int argc, char **argv)
 
 /* ------------------------------------------------------------------ random */
 
-static exit_code fill_random(int64_t n, double cond, uint64_t seed, triangle *t)
+static exit_code write_random(int64_t n, double cond, uint64_t seed, const char *path,
+                              const char *comment)
 {
     double *q = take(n * n, sizeof *q, "-n");
     exit_code code = q ? random_precision(n, cond, seed, q) : EXIT_FILE;
-    if (code == EXIT_FINE)
-        code = triangle_start(t, n, n * (n + 1) / 2, "-n");
-    for (int64_t i = 0; code == EXIT_FINE && i < n; i++)
-        for (int64_t j = 0; j <= i; j++)
-            triangle_add(t, i, j, q[i * n + j]);
+    if (code == EXIT_FINE) {
+        triangle t = triangle_start(path, n, n * (n + 1) / 2, comment);
+        for (int64_t i = 0; t.code == EXIT_FINE && i < n; i++)
+            for (int64_t j = 0; j <= i; j++)
+                triangle_add(&t, i, j, q[i * n + j]);
+        code = triangle_finish(&t);
+    }
     free(q);
     return code;
 }
@@ -376,12 +389,10 @@ static exit_code make_random(int argc, char **argv)
         return code;
     if (n == 1 && cond != 1)
         return usage_error(&command, "--cond: a 1 x 1 matrix has condition number 1, not %g", cond);
-    triangle t = {0};
-    code = fill_random(n, cond, seed, &t);
     char comment[128], number[32];
     snprintf(comment, sizeof comment, "gibbsite make random -n %lld --cond %s --seed %llu",
              (long long)n, shortest(cond, number), (unsigned long long)seed);
-    return triangle_finish(&t, code, path, comment);
+    return write_random(n, cond, seed, path, comment);
 }
 
 /* ------------------------------------------------------------------ the verb */
@@ -403,7 +414,8 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static const char writes[] =
     "Writes the precision matrix of a standard model as Matrix Market coordinate real\n"
-    "symmetric, lower triangle, 17 digits.";
+    "symmetric, lower triangle, 17 digits.  Entries go to the file as they are made;\n"
+    "'random' alone holds its matrix, 8 bytes for each of N^2 numbers.";
 
 static void print_text(FILE *to)
 {

@@ -41,15 +41,30 @@ gbs_io_status gbs_mtx_densify(const gbs_mtx *matrix, const char *path, double **
 
 void gbs_mtx_free(gbs_mtx *matrix); /* accepts an all-zero matrix; leaves it so */
 
-/* Writes the lower triangle of a symmetric matrix as "coordinate real symmetric", 17
- * significant digits, in the order given, through gbs_output; to standard output if path is NULL.
- * Shape: row, column, value [count], from 0, row >= column, all finite, each place once (not
- * checked).  comment: lines to put after the banner, "" or NULL for none; newlines split it.
- * Fails: WRITE, MEMORY; CONTENT for an entry out of range, above the diagonal or not finite
- * (the caller's mistake); the final name is then as it was. */
-gbs_io_status gbs_mtx_write_symmetric(const char *path, int64_t dim, int64_t count,
-                                      const int64_t *row, const int64_t *column,
-                                      const double *value, const char *comment,
-                                      gbs_io_error *error);
+/* Writer of the lower triangle of a symmetric matrix as "coordinate real symmetric", 17
+ * significant digits, entry by entry, so that no matrix need lie in memory.  From gbs_mtx_create to
+ * the end it stays on one thread, whose decimal point is '.' meanwhile. */
+typedef struct gbs_mtx_writer gbs_mtx_writer;
+
+/* Starts a file of dim rows and `count` entries, through gbs_output; standard output if path is
+ * NULL.  comment: lines to put after the banner, "" or NULL for none; newlines split it.
+ * Owns: *writer is ended by exactly one of gbs_mtx_finish and gbs_mtx_abandon; it keeps `path`, the
+ * caller's, for messages.
+ * Fails: WRITE, MEMORY; *writer is then NULL and nothing has been left behind. */
+gbs_io_status gbs_mtx_create(const char *path, int64_t dim, int64_t count, const char *comment,
+                             gbs_mtx_writer **writer, gbs_io_error *error);
+
+/* Appends the entry at (row, column), from 0, row >= column, each place once (not checked).
+ * Fails: WRITE; CONTENT for an entry out of range, above the diagonal, not finite or beyond the
+ * `count` of the file (the caller's mistake).  What is left then is gbs_mtx_abandon. */
+gbs_io_status gbs_mtx_add(gbs_mtx_writer *writer, int64_t row, int64_t column, double value,
+                          gbs_io_error *error);
+
+/* Makes the file appear under its name.
+ * Fails: WRITE; CONTENT for fewer entries than `count`; the final name is then as it was.  Whatever
+ * the result, the writer is gone. */
+gbs_io_status gbs_mtx_finish(gbs_mtx_writer *writer, gbs_io_error *error);
+
+void gbs_mtx_abandon(gbs_mtx_writer *writer); /* the final name is as it was; accepts NULL */
 
 #endif

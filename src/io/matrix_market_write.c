@@ -1,5 +1,5 @@
 /* Writer of Matrix Market files: coordinate real symmetric, lower triangle, 17 significant
- * digits, so that every double is read back as it was. */
+ * digits, so that every double is read back as it was.  Entries go to the file as they come. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "io/matrix_market.h"
@@ -9,69 +9,111 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-static gbs_io_status check_entries(const char *path, int64_t dim, int64_t count, const int64_t *row,
-                                   const int64_t *column, const double *value, gbs_io_error *error)
+struct gbs_mtx_writer {
+    gbs_output output; /* all zero for standard output */
+    gbs_locale locale;
+    FILE *stream;
+    const char *path;  /* what messages call it */
+    int64_t dim, room; /* rows; entries that the size line announces */
+    int64_t count;     /* entries so far */
+};
+
+static gbs_io_status fail_write(const gbs_mtx_writer *w, gbs_io_error *error)
 {
-    for (int64_t k = 0; k < count; k++) {
-        if (row[k] >= dim || column[k] < 0 || column[k] > row[k])
-            return gbs_io_fail(error, GBS_IO_CONTENT, path,
-                               "entry %" PRId64 " at (%" PRId64 ", %" PRId64
-                               ") is not in the lower triangle of a matrix of %" PRId64 " rows",
-                               k, row[k], column[k], dim);
-        if (!isfinite(value[k]))
-            return gbs_io_fail(error, GBS_IO_CONTENT, path,
-                               "entry %" PRId64 " at (%" PRId64 ", %" PRId64 ") is %g", k, row[k],
-                               column[k], value[k]);
-    }
-    return GBS_IO_OK;
+    return gbs_io_fail(error, GBS_IO_WRITE, w->path, "cannot be written: %s", strerror(errno));
 }
 
-static void write_comment(FILE *stream, const char *comment)
+/* Errors of the stream stick to it, so one look at the end sees them all. */
+static int write_head(const gbs_mtx_writer *w, const char *comment)
 {
+    FILE *stream = w->stream;
+    fputs("%%MatrixMarket matrix coordinate real symmetric\n", stream);
     while (comment && *comment) {
         size_t length = strcspn(comment, "\n");
         fprintf(stream, "%% %.*s\n", (int)length, comment);
         comment += length + (comment[length] == '\n');
     }
+    fprintf(stream, "%" PRId64 " %" PRId64 " %" PRId64 "\n", w->dim, w->dim, w->room);
+    return ferror(stream) ? -1 : 0;
 }
 
-/* Errors of the stream stick to it, so one look at the end sees them all. */
-static int write_entries(FILE *stream, int64_t dim, int64_t count, const int64_t *row,
-                         const int64_t *column, const double *value, const char *comment)
-{
-    gbs_locale locale;
-    if (gbs_locale_enter(&locale) != 0)
-        return -1;
-    fputs("%%MatrixMarket matrix coordinate real symmetric\n", stream);
-    write_comment(stream, comment);
-    fprintf(stream, "%" PRId64 " %" PRId64 " %" PRId64 "\n", dim, dim, count);
-    for (int64_t k = 0; k < count; k++)
-        fprintf(stream, "%" PRId64 " %" PRId64 " %.17g\n", row[k] + 1, column[k] + 1, value[k]);
-    gbs_locale_leave(&locale);
-    return fflush(stream) != 0 || ferror(stream) ? -1 : 0;
-}
-
-gbs_io_status gbs_mtx_write_symmetric(const char *path, int64_t dim, int64_t count,
-                                      const int64_t *row, const int64_t *column,
-                                      const double *value, const char *comment, gbs_io_error *error)
+gbs_io_status gbs_mtx_create(const char *path, int64_t dim, int64_t count, const char *comment,
+                             gbs_mtx_writer **writer, gbs_io_error *error)
 {
     const char *const name = path ? path : "standard output";
-    gbs_io_status status = check_entries(name, dim, count, row, column, value, error);
+    *writer = NULL;
+    gbs_mtx_writer *w = calloc(1, sizeof *w);
+    if (!w || gbs_locale_enter(&w->locale) != 0) {
+        free(w);
+        return gbs_io_fail(error, GBS_IO_MEMORY, name, "no memory to write it");
+    }
+    w->path = name;
+    w->dim = dim;
+    w->room = count;
+    gbs_io_status status = path ? gbs_output_open(&w->output, path, error) : GBS_IO_OK;
+    w->stream = path ? w->output.stream : stdout;
+    if (!status && write_head(w, comment) != 0)
+        status = fail_write(w, error);
     if (status)
-        return status;
-    if (!path && write_entries(stdout, dim, count, row, column, value, comment) == 0)
-        return GBS_IO_OK;
-    if (!path)
-        return gbs_io_fail(error, GBS_IO_WRITE, name, "cannot be written: %s", strerror(errno));
-    gbs_output output;
-    status = gbs_output_open(&output, path, error);
-    if (status)
-        return status;
-    if (write_entries(output.stream, dim, count, row, column, value, comment) == 0)
-        return gbs_output_commit(&output, error);
-    status = gbs_io_fail(error, GBS_IO_WRITE, path, "cannot be written: %s", strerror(errno));
-    gbs_output_abandon(&output);
+        gbs_mtx_abandon(w);
+    else
+        *writer = w;
     return status;
+}
+
+static gbs_io_status check_entry(const gbs_mtx_writer *w, int64_t row, int64_t column, double value,
+                                 gbs_io_error *error)
+{
+    if (row >= w->dim || column < 0 || column > row)
+        return gbs_io_fail(error, GBS_IO_CONTENT, w->path,
+                           "entry %" PRId64 " at (%" PRId64 ", %" PRId64
+                           ") is not in the lower triangle of a matrix of %" PRId64 " rows",
+                           w->count, row, column, w->dim);
+    if (!isfinite(value))
+        return gbs_io_fail(error, GBS_IO_CONTENT, w->path,
+                           "entry %" PRId64 " at (%" PRId64 ", %" PRId64 ") is %g", w->count, row,
+                           column, value);
+    if (w->count == w->room)
+        return gbs_io_fail(error, GBS_IO_CONTENT, w->path,
+                           "an entry at (%" PRId64 ", %" PRId64 ") follows the last of %" PRId64,
+                           row, column, w->room);
+    return GBS_IO_OK;
+}
+
+gbs_io_status gbs_mtx_add(gbs_mtx_writer *w, int64_t row, int64_t column, double value,
+                          gbs_io_error *error)
+{
+    const gbs_io_status status = check_entry(w, row, column, value, error);
+    if (status)
+        return status;
+    if (fprintf(w->stream, "%" PRId64 " %" PRId64 " %.17g\n", row + 1, column + 1, value) < 0)
+        return fail_write(w, error);
+    w->count++;
+    return GBS_IO_OK;
+}
+
+gbs_io_status gbs_mtx_finish(gbs_mtx_writer *w, gbs_io_error *error)
+{
+    gbs_io_status status = GBS_IO_OK;
+    if (w->count < w->room)
+        status = gbs_io_fail(error, GBS_IO_CONTENT, w->path,
+                             "%" PRId64 " of %" PRId64 " entries were given", w->count, w->room);
+    else if (fflush(w->stream) != 0)
+        status = fail_write(w, error);
+    else if (w->output.stream)
+        status = gbs_output_commit(&w->output, error); /* which leaves abandon nothing to remove */
+    gbs_mtx_abandon(w);
+    return status;
+}
+
+void gbs_mtx_abandon(gbs_mtx_writer *w)
+{
+    if (!w)
+        return;
+    gbs_output_abandon(&w->output);
+    gbs_locale_leave(&w->locale);
+    free(w);
 }

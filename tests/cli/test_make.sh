@@ -119,19 +119,37 @@ test_damaged_graphs() {
     absent q.mtx
 }
 
-# One message, of the options that say how large; a sanitizer wants all of the address space.
+# A dense matrix is held; a sanitizer wants all of the address space.
 test_too_large() {
     (ulimit -v 4000000 && gibbsite --version) >out 2>&1 || skip "this build does not run in 4 GB"
+    (ulimit -v 4000000 && code 4 gibbsite make random -n 46340 --cond 2 --seed 1 -o q.mtx) || exit 1
+    says err "-n: no memory for 2147395600 numbers of 8 bytes"
+    [ "$(wc -l <err)" = 1 ] || fail "one line expected: $(cat err)"
+    absent q.mtx
+}
+
+# All others are written entry by entry: where the matrix is larger than memory, it is the file that meets
+# a limit, at once.
+test_larger_than_memory() {
+    (ulimit -v 4000000 && gibbsite --version) >out 2>&1 || skip "this build does not run in 4 GB"
     for options in "ar1 -n 2147483647 --phi 0.5" "lattice --rows 40000 --cols 40000 --kappa 1" \
-        "torus --rows 46340 --cols 46340 --kappa 1" "random -n 46340 --cond 2 --seed 1"; do
+        "torus --rows 46340 --cols 46340 --kappa 1"; do
         # shellcheck disable=SC2086
-        (ulimit -v 4000000 && code 4 gibbsite make $options -o q.mtx) || exit 1
-        case $options in
-        *--rows*) says err "--rows, --cols: no memory for" ;;
-        *) says err "-n: no memory for" ;;
-        esac
+        (ulimit -v 4000000 && ulimit -f 2000 && code 4 gibbsite make $options -o q.mtx) || exit 1
+        says err "q.mtx: cannot be written: File too large"
         [ "$(wc -l <err)" = 1 ] || fail "one line expected: $(cat err)"
-        absent q.mtx
+        [ "$(ls -A | grep -cv -e '^out$' -e '^err$')" = 0 ] || fail "left behind: $(ls -A)"
+    done
+}
+
+# Nothing but the older file is left; 100 GB are not written within a second.
+test_interrupted() {
+    for signal in INT TERM; do
+        echo older >q.mtx
+        code 5 timeout --preserve-status -s $signal 0.3 "$program" make ar1 -n 2147483647 --phi 0.5 -o q.mtx
+        says err "interrupted, nothing was written"
+        [ "$(cat q.mtx)" = older ] || fail "q.mtx was touched"
+        [ "$(ls -A | grep -cv -e '^out$' -e '^err$')" = 1 ] || fail "left behind: $(ls -A)"
     done
 }
 

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "unit/io_scratch.h"
+#include "unit/mtx_put.h"
 
 static gbs_io_status read_and_free(const char *path, gbs_io_error *error)
 {
@@ -305,8 +306,7 @@ static void test_locale(void **state)
     const double value = 0.1;
     gbs_io_error error;
     const char *path = scratch_path("l.mtx");
-    assert_accepted("write", gbs_mtx_write_symmetric(path, 1, 1, &zero, &zero, &value, "", &error),
-                    &error);
+    assert_accepted("write", mtx_put(path, 1, 1, &zero, &zero, &value, "", &error), &error);
     assert_matrix(names[found], path, 1, 1, 1, 0, &value);
     assert_string_equal(localeconv()->decimal_point, ",");
     setlocale(LC_ALL, "C");
@@ -332,9 +332,7 @@ static void test_round_trip(void **state)
     const char *path = scratch_path("r.mtx");
     gbs_io_error error;
     gbs_mtx matrix;
-    assert_accepted("write",
-                    gbs_mtx_write_symmetric(path, DIM, DIM, index, index, value, NULL, &error),
-                    &error);
+    assert_accepted("write", mtx_put(path, DIM, DIM, index, index, value, NULL, &error), &error);
     assert_accepted("read", gbs_mtx_read(path, &matrix, &error), &error);
     assert_count("triplets", matrix.count, DIM);
     assert_doubles("round trip", matrix.value, value, DIM);
@@ -350,20 +348,26 @@ static void test_written_text(void **state)
     const char *path = scratch_path("w.mtx");
     gbs_io_error error;
     size_t bytes;
-    assert_accepted("write",
-                    gbs_mtx_write_symmetric(path, 2, 3, row, column, value, "one\ntwo", &error),
-                    &error);
+    assert_accepted("write", mtx_put(path, 2, 3, row, column, value, "one\ntwo", &error), &error);
     char *text = scratch_read(path, &bytes);
     assert_string_equal(text, "%%MatrixMarket matrix coordinate real symmetric\n% one\n% two\n2 2 "
                               "3\n1 1 2\n2 1 -0.10000000000000001\n2 2 1e+100\n");
     free(text);
     const int64_t above[] = {0, 0, 1};
-    assert_refused("above", gbs_mtx_write_symmetric(path, 2, 3, above, row, value, NULL, &error),
-                   &error, GBS_IO_CONTENT, "entry 1 at (0, 1) is not in the lower triangle");
+    assert_refused("above", mtx_put(path, 2, 3, above, row, value, NULL, &error), &error,
+                   GBS_IO_CONTENT, "entry 1 at (0, 1) is not in the lower triangle");
     const double infinite[] = {2, INFINITY, 1};
-    assert_refused("infinite",
-                   gbs_mtx_write_symmetric(path, 2, 3, row, column, infinite, NULL, &error), &error,
+    assert_refused("infinite", mtx_put(path, 2, 3, row, column, infinite, NULL, &error), &error,
                    GBS_IO_CONTENT, "entry 1 at (1, 0) is inf");
+    gbs_mtx_writer *writer;
+    assert_accepted("create", gbs_mtx_create(path, 2, 1, NULL, &writer, &error), &error);
+    assert_accepted("add", gbs_mtx_add(writer, 0, 0, 2, &error), &error);
+    assert_refused("one more", gbs_mtx_add(writer, 1, 1, 2, &error), &error, GBS_IO_CONTENT,
+                   "an entry at (1, 1) follows the last of 1");
+    gbs_mtx_abandon(writer);
+    assert_accepted("create", gbs_mtx_create(path, 2, 1, NULL, &writer, &error), &error);
+    assert_refused("one less", gbs_mtx_finish(writer, &error), &error, GBS_IO_CONTENT,
+                   "0 of 1 entries were given");
     text = scratch_read(path, &bytes);
     assert_true(strstr(text, "% one") != NULL);
     free(text);

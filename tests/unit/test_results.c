@@ -4,7 +4,6 @@
 #define _XOPEN_SOURCE 700
 
 #include "io/file.h"
-#include "io/matrix_market.h"
 #include "io/results.h"
 
 #include <setjmp.h>
@@ -15,6 +14,7 @@
 #include <sys/wait.h>
 #include <cmocka.h>
 
+#include "unit/mtx_put.h"
 #include "unit/result_files.h"
 
 static const int64_t shapes[][3] = {{4, 10, 5}, {1, 1, 1},    {1, 1, 3},    {3, 1, 1},
@@ -295,7 +295,7 @@ static gbs_io_status write_mtx(const char *path)
         index[i] = i;
         value[i] = 0.1;
     }
-    return gbs_mtx_write_symmetric(path, DIM, DIM, index, index, value, NULL, &error);
+    return mtx_put(path, DIM, DIM, index, index, value, NULL, &error);
 }
 
 /* Registered before anything else, so that it runs after the handlers under test: what follows
