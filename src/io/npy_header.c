@@ -220,11 +220,12 @@ static gbs_io_status check_size(const gbs_input *input, gbs_npy_header *out, gbs
     if (out->axes == 0)
         return gbs_io_fail(error, GBS_IO_CONTENT, input->path,
                            "the array has no axes; 1, 2 or 3 are read");
+    for (int axis = 0; axis < out->axes; axis++)
+        if (out->shape[axis] == 0)
+            return gbs_io_fail(error, GBS_IO_CONTENT, input->path, "axis %d has length 0", axis);
     int64_t room = (input->bytes - out->offset) / out->size;
     out->count = 1;
     for (int axis = 0; axis < out->axes; axis++) {
-        if (out->shape[axis] == 0)
-            return gbs_io_fail(error, GBS_IO_CONTENT, input->path, "axis %d has length 0", axis);
         if (out->shape[axis] > room / out->count)
             return gbs_io_fail(error, GBS_IO_CONTENT, input->path,
                                "the shape asks for more than the %" PRId64 " %s of %d %s "

@@ -262,6 +262,7 @@ static void test_headers_refused(void **state)
         {BEGIN "(), }", "the array has no axes"},
         {BEGIN "(0,), }", "axis 0 has length 0"},
         {BEGIN "(2, 0), }", "axis 1 has length 0"},
+        {BEGIN "(4, 0, 2), }", "axis 1 has length 0"},
         {BEGIN "(99999999999999999999,), }", "longer than a 64-bit number"},
         {BEGIN "(134217728,), }", "asks for more than the 2 elements of 8 bytes"},
         {BEGIN "(4294967296, 4294967296), }", "asks for more than the 2 elements"},
