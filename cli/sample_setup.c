@@ -224,10 +224,10 @@ static exit_code settle_method(sample_run *run)
     const gbs_status status =
         gbs_pilot_run(run->ctx, run->model, (gbs_type)plan->dtype, plan->seed, &run->pilot);
     if (status == GBS_ERROR_UNAVAILABLE) /* the pilot starts inside the rows too */
-        return complain(EXIT_USAGE,
-                        "%s, by --init FILE, and name the method, gibbs or whitened: the pilot of "
-                        "--method auto would look for one too",
-                        gbs_context_message(run->ctx));
+        return complain(EXIT_USAGE, "%s, by --init FILE%s", gbs_context_message(run->ctx),
+                        plan->method == METHOD_AUTO
+                            ? ", and leave --method auto out: its pilot would look for one too"
+                            : "");
     if (status == GBS_ERROR_ARGUMENT && plan->files.rows)
         return complain(EXIT_BAD_INPUT, "%s: %s", plan->files.rows, gbs_context_message(run->ctx));
     if (status == GBS_ERROR_NOT_FINITE)
