@@ -299,6 +299,8 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
     first_sweep
     threads              1 (the program's default is 0), or more, or 0: as many as there are processors
                          for this process; the draws are the same
+    isa                  the CPU's instructions: "auto", the widest there are, or "scalar", "avx2",
+                         "avx512", "neon"; the draws are the same
     backend, device      "cpu", or "cuda": the chains live and run on GPU number `device`, with the
                          same draws (torch-cuda: torch's own bits); RuntimeError where there is none
     fix                  [D] values of sites to hold, NaN for a free one: the law of the others

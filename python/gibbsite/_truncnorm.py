@@ -138,7 +138,8 @@ def truncnorm(mean=0.0, sd=1.0, lower=-np.inf, upper=np.inf, *, size=None, seed=
             numbers, on every machine: count sweep up in a Gibbs sampler of your own
     u, word instead of a seed: uniforms in [0, 1), or words (32 bits in float32, 53 in float64)
     dtype   float32 or float64; default float32 if all arrays are
-    threads as in sample; the draws are the same for any number
+    threads, isa
+            as in sample; the draws are the same for any number and instructions
 
     With torch tensors among the arguments, on the CPU or on CUDA, see gibbsite.torch.truncnorm.
     """

@@ -1,12 +1,15 @@
 """What docs/pytorch.md shows and says, run."""
+import inspect
 import pathlib
 import re
 import textwrap
 
 import numpy as np
+import pytest
 import torch
 
 import gibbsite
+import gibbsite.torch
 from gibbsite.torch import gibbs_sweep
 from loops import assert_close, assert_rng_state, random_model, states
 
@@ -108,3 +111,26 @@ def test_means_that_the_forms_have():
                           noise=torch.zeros(1, 5, 3, dtype=torch.float64))
         assert_close(form, mean.expand(3, 5), got, 1e-13)
     assert (means["offset"] - mu).abs().max() > 1e-3
+
+
+PUBLIC = [(gibbsite.sample,), (gibbsite.summary,), (gibbsite.info,), (gibbsite.truncnorm,), (gibbsite.torch.gibbs_sweep,),
+          (gibbsite.torch.truncnorm, gibbsite.truncnorm), (gibbsite.torch.GibbsSweep,)]
+
+
+@pytest.mark.parametrize("call", PUBLIC, ids=lambda call: f"{call[0].__module__}.{call[0].__name__}")
+def test_help_names_every_argument(call):
+    """In its own docstring, or in the one that it refers to."""
+    text = " ".join(inspect.getdoc(one) for one in call)
+    for other in call[1:]:
+        assert f"see gibbsite.{other.__name__}" in text
+    named = [name for name, it in inspect.signature(call[0]).parameters.items()
+             if it.kind not in (it.VAR_POSITIONAL, it.VAR_KEYWORD)]
+    missing = [name for name in named if not re.search(rf"\b{name}\b", text)]
+    print(f"{len(named)} arguments, not in the docstring: {', '.join(missing) or 'none'}")
+    assert named and not missing
+
+
+def test_help_leaves_no_public_name_out():
+    listed = {call[0] for call in PUBLIC}
+    found = {getattr(module, name) for module in (gibbsite, gibbsite.torch) for name in module.__all__}
+    assert found - listed == {gibbsite.Draws, gibbsite.Summary}, "results, which no caller makes"

@@ -6,7 +6,7 @@ from ._op import gibbs_sweep
 
 
 class GibbsSweep(torch.nn.Module):
-    """One Gibbs sweep over [batch, dim], drawing from torch's own stream.
+    """One Gibbs sweep over [batch, dim], dim sites, drawing from torch's own stream.
 
     Stands in for a module of the same buffers whose forward clones x and then, for each i, sets
         x[:, i] = mu[i] - (x @ precision[i] - x[:, i] * precision[i, i]) / precision[i, i]

@@ -130,6 +130,8 @@ def truncnorm(mean=0.0, sd=1.0, lower=-math.inf, upper=math.inf, *, size=None, s
             whatever the device.  With torch.compile and in CUDA graphs a seed is needed
     check   CUDA: raise where the CPU always does (lower > upper, NaN, sd not above 0, u or word out of
             range); waits for the device.  Without it such draws are NaN
+    threads, isa
+            for NumPy arrays: beside tensors only their defaults are taken
 
     Not differentiable.
     """
