@@ -33,7 +33,7 @@ static exit_code complain_io(gbs_io_status status, const gbs_io_error *error)
 /* `comment` tells how the file is made.  Whatever comes of it, triangle_finish ends it. */
 static triangle triangle_start(const char *path, int64_t dim, int64_t count, const char *comment)
 {
-    triangle t = {.path = path, .print = !strcmp(path, "-")};
+    triangle t = {.path = path, .print = strcmp(path, "-") == 0};
     gbs_io_error error;
     if (!t.print)
         interrupt_hold(); /* a temporary file exists from here until it is renamed */
