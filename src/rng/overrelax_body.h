@@ -115,9 +115,9 @@ GBS_INLINE NAME(shares) NAME(overrelax_middle)(const NAME(draw) * draw, V d)
 GBS_INLINE NAME(shares) NAME(overrelax_masses)(const NAME(draw) * draw, V d)
 {
     NAME(shares) shares;
-    if (M_(any)(draw->middle)) {
+    if (draw->some_middle) {
         shares = NAME(overrelax_middle)(draw, d);
-        if (M_(any)(M_(not )(draw->middle))) {
+        if (draw->some_side) {
             const NAME(shares) side = NAME(overrelax_side)(draw, d);
             shares.u = V_(select)(draw->middle, side.u, shares.u);
             shares.v = V_(select)(draw->middle, side.v, shares.v);
@@ -134,9 +134,8 @@ GBS_INLINE NAME(shares) NAME(overrelax_masses)(const NAME(draw) * draw, V d)
 GBS_INLINE V NAME(overrelax_size)(NAME(draw) standard, NAME(shares) of)
 {
     const V smaller = V_(min)(of.u, of.v), apart = V_(abs)(V_(sub)(of.u, of.v));
-    const M close = V_(less)(apart, NUMBER(0.5));
-    standard.whole = V_(select)(close, NUMBER(0.0), NUMBER(1.0));
-    standard.part = V_(select)(close, V_(add)(smaller, smaller), V_(neg)(apart));
+    standard.kept = V_(add)(smaller, smaller);
+    standard.lost = apart;
     return NAME(truncnorm_invert)(&standard);
 }
 

@@ -65,9 +65,9 @@ GBS_INLINE void gbs_philox_round(const gbs_philox_key *key, int round, vq word[4
 {
     const vq p0 = vq_mul_low(word[0], vq_set1(GBS_PHILOX_M0));
     const vq p1 = vq_mul_low(word[2], vq_set1(GBS_PHILOX_M1));
-    word[0] = vq_xor3(vq_shr(p1, 32), word[1], vq_set1(key->word[round][0]));
+    word[0] = vq_xor3(vq_shr(p1, 32), word[1], vq_set1_low(key->word[round][0]));
     word[1] = p1;
-    word[2] = vq_xor3(vq_shr(p0, 32), word[3], vq_set1(key->word[round][1]));
+    word[2] = vq_xor3(vq_shr(p0, 32), word[3], vq_set1_low(key->word[round][1]));
     word[3] = p0;
 }
 

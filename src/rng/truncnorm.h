@@ -16,7 +16,7 @@
 #include "rng/normal.h"
 
 /* Vectors that a caller takes through the steps side by side, at most. */
-enum { GBS_MOST_ABREAST = 8 };
+enum { GBS_MOST_ABREAST = 12 };
 
 /* Is evaluating R's quotients of polynomials long enough to be a step of its own? */
 enum { GBS_LONG_QUOTIENTS_f32 = 0, GBS_LONG_QUOTIENTS_f64 = 1 };
@@ -36,7 +36,7 @@ GBS_INLINE vw gbs_complement_f32(vw word)
 
 GBS_INLINE vw gbs_complement_where_f32(vfm mask, vw word)
 {
-    return vw_select(mask, word, gbs_complement_f32(word));
+    return vw_xor_where(mask, word, vw_set1(0xFFFFFFFFu));
 }
 
 GBS_INLINE vfm gbs_upper_half_f32(vw word)
@@ -63,16 +63,16 @@ GBS_INLINE void gbs_mills_f32(vf z, vf *above, vf *below)
 /* e^-x = power (1 + return value), x in [-1, 44]. */
 GBS_INLINE vf gbs_exp_minus_f32(vf x, vf *power)
 {
-    const vf magic = vf_set1(0x1.8p23f);
-    const vf shifted = vf_fma(x, vf_set1(-0x1.715476p+0f), magic); /* k in its low bits */
+    const vf magic = vf_set1(0x1.8p23f + 127.0f);
+    const vf shifted = vf_fma(x, vf_set1(-0x1.715476p+0f), magic); /* k + 127 in its low bits */
     const vf k = vf_sub(shifted, magic);
-    const vf r = vf_nfma(k, vf_set1(0x1.7f7d1cp-20f), vf_nfma(k, vf_set1(0x1.62e4p-1f), vf_neg(x)));
+    const vf r = vf_nfma(k, vf_set1(0x1.7f7d1cp-20f), vf_nfms(k, vf_set1(0x1.62e4p-1f), x));
     vf p = vf_set1(0x1.6db45p-10f);
     p = vf_fma(p, r, vf_set1(0x1.123b72p-7f));
     p = vf_fma(p, r, vf_set1(0x1.55545ep-5f));
     p = vf_fma(p, r, vf_set1(0x1.55548ep-3f));
     p = vf_fma(p, r, vf_set1(0.5f));
-    *power = vf_from_bits(vw_add(vw_shl(vf_bits(shifted), 23), vw_set1(0x3F800000u)));
+    *power = vf_from_bits(vw_shl(vf_bits(shifted), 23));
     return vf_fma(vf_mul(r, r), p, r);
 }
 
@@ -149,7 +149,7 @@ GBS_INLINE vq gbs_complement_f64(vq word)
 
 GBS_INLINE vq gbs_complement_where_f64(vdm mask, vq word)
 {
-    return vq_select(mask, word, gbs_complement_f64(word));
+    return vq_xor_where(mask, word, vq_set1(0x1FFFFFFFFFFFFFu));
 }
 
 GBS_INLINE vdm gbs_upper_half_f64(vq word)
@@ -184,11 +184,11 @@ GBS_INLINE void gbs_mills_f64(vd z, vd *above, vd *below)
 /* x <= 90. */
 GBS_INLINE vd gbs_exp_minus_f64(vd x, vd *power)
 {
-    const vd magic = vd_set1(0x1.8p52);
+    const vd magic = vd_set1(0x1.8p52 + 1023.0);
     const vd shifted = vd_fma(x, vd_set1(-0x1.71547652b82fep+0), magic);
     const vd k = vd_sub(shifted, magic);
-    const vd r = vd_nfma(k, vd_set1(0x1.ef35793c7673p-45),
-                         vd_nfma(k, vd_set1(0x1.62e42fefa38p-1), vd_neg(x)));
+    const vd r =
+        vd_nfma(k, vd_set1(0x1.ef35793c7673p-45), vd_nfms(k, vd_set1(0x1.62e42fefa38p-1), x));
     vd p = vd_set1(0x1.73080c92604b6p-19);
     p = vd_fma(p, r, vd_set1(0x1.a174afb672acbp-16));
     p = vd_fma(p, r, vd_set1(0x1.a0196df634ee2p-13));
@@ -197,7 +197,7 @@ GBS_INLINE vd gbs_exp_minus_f64(vd x, vd *power)
     p = vd_fma(p, r, vd_set1(0x1.55555581adcbbp-5));
     p = vd_fma(p, r, vd_set1(0x1.555555554c8c7p-3));
     p = vd_fma(p, r, vd_set1(0x1.ffffffffee91dp-2));
-    *power = vd_from_bits(vq_add(vq_shl(vd_bits(shifted), 52), vq_set1(0x3FF0000000000000u)));
+    *power = vd_from_bits(vq_shl(vd_bits(shifted), 52));
     return vd_fma(vd_mul(r, r), p, r);
 }
 

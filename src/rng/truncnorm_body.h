@@ -3,13 +3,11 @@
  *
  *   box        the bounds in standard deviations from the mean, turned round so that the nearer
  *              one is the lower and u counts from it
- *   quotients  Mills' ratios at the bounds, two polynomials each
- *   ratios     of them
- *   densities  the normal's density there
- *   mixture    of the tails beyond the bounds: the survival probability e^-t of the draw
- *   invert     d with Q(a + d) / Q(a) = e^-t, by steps of its own
- *   place      back to the user's bounds: lo + s d or hi - s d, never m + s z, where the box does
- *              not hold the mean, so that nothing cancels however far out it lies
+ *   quotients  Mills' ratios at the bounds, two polynomials each, and the density at the farther
+ * one ratios     of them densities  the normal's density at the nearer one mixture    of the tails
+ * beyond the bounds: the survival probability e^-t of the draw invert     d with Q(a + d) / Q(a) =
+ * e^-t, by steps of its own place      back to the user's bounds: lo + s d or hi - s d, never m + s
+ * z, where the box does not hold the mean, so that nothing cancels however far out it lies
  *
  * Three kinds of lane.  Middle, a box that holds the mean: from 0 on, t = -ln of twice the smaller
  * tail.  Side: from the nearer bound.  Far, a beyond the reach of R's quotient: d by the first two
@@ -35,16 +33,18 @@ typedef struct NAME(draw) {
     V a, b, w; /* |a| <= b, but for rounding */
     W word;    /* counts from a */
     M mirrored, middle;
-    V start;                  /* of the equation for d: a, or 0 for the middle kind */
-    V above, below, r;        /* R(start) as a quotient and as a number */
-    V mills_a, mills_b;       /* middle: R(-a) and R(b) */
-    V ratio, inverse;         /* side: R(b) / R(a) and 1 / R(a) */
-    V power, rise, density_b; /* see truncnorm_densities */
-    V d1, d2;                 /* derivatives of R at start: -d1, d2; the next one is -d3 */
-    V whole, part;            /* e^-t in two parts: 1 and a small one, or 0 and all */
-    int two_ended;            /* does any lane have an upper bound within reach? */
-    M left;                   /* middle: the draw lies below the mean */
-    V level;                  /* float: t; double: e^-t in one number */
+    V start;                    /* of the equation for d: a, or 0 for the middle kind */
+    V above, below, r;          /* R(start) as a quotient and as a number */
+    V mills_a, mills_b;         /* middle: R(-a) and R(b) */
+    V ratio, inverse;           /* side: R(b) / R(a) and 1 / R(a) */
+    V density_b, power, rise;   /* see truncnorm_quotients, truncnorm_densities */
+    V d1, d2;                   /* derivatives of R at start: -d1, d2; the next one is -d3 */
+    V kept, lost;               /* e^-t and 1 - e^-t */
+    int some_middle, some_side; /* lanes */
+    int some_gentle;            /* see truncnorm_side */
+    int two_ended;              /* does any lane have an upper bound within reach? */
+    M left;                     /* middle: the draw lies below the mean */
+    V level;                    /* float: t; double: e^-t in one number */
 } NAME(draw);
 
 /* m finite, s normal, lo <= hi, lo < inf, hi > -inf. */
@@ -52,13 +52,13 @@ GBS_INLINE void NAME(truncnorm_box)(NAME(draw) * draw, V m, V s, V lo, V hi, W w
 {
     const V inverse = V_(div)(NUMBER(1.0), s);
     const V a = V_(mul)(V_(sub)(lo, m), inverse), b = V_(mul)(V_(sub)(hi, m), inverse);
-    const V minus_b = V_(neg)(b);
-    const M nearer = V_(less)(V_(abs)(b), V_(abs)(a)), below = V_(less)(b, NUMBER(0.0));
-    const M tied = M_(and)(V_(equal)(a, minus_b), NAME(upper_half)(word));
-    draw->mirrored = M_(or)(M_(or)(nearer, below), tied);
+    /* the sign of a sum is never lost to rounding; of infinite bounds' it is NaN, as good as 0 */
+    const V sum = V_(add)(a, b), zero = NUMBER(0.0);
+    const M tied = M_(and)(V_(not_less)(zero, sum), NAME(upper_half)(word));
+    draw->mirrored = M_(or)(V_(less)(sum, zero), tied);
     draw->w = V_(mul)(V_(sub)(hi, lo), inverse);
-    draw->a = V_(select)(draw->mirrored, a, minus_b);
-    draw->b = V_(negate_where)(draw->mirrored, V_(select)(draw->mirrored, b, a));
+    draw->a = V_(select_minus)(draw->mirrored, a, b);
+    draw->b = V_(select_minus)(draw->mirrored, b, a);
     draw->word = NAME(complement_where)(draw->mirrored, word);
 }
 
@@ -67,17 +67,27 @@ typedef struct NAME(quotients) {
     V above_a, below_a, above_b, below_b;
 } NAME(quotients);
 
+/* And density_b, which is e^(-b^2/2) for the middle kind. */
 GBS_INLINE void NAME(truncnorm_quotients)(NAME(draw) * draw, NAME(quotients) * q)
 {
-    const V a = draw->a;
-    draw->middle = M_(and)(V_(less)(a, NUMBER(0.0)), M_(not )(V_(less)(draw->w, NARROW)));
+    const V a = draw->a, b = draw->b;
+    draw->middle = M_(and)(V_(less)(a, NUMBER(0.0)), V_(not_less)(draw->w, NARROW));
+    draw->some_middle = M_(any)(draw->middle);
+    draw->some_side = !M_(all)(draw->middle);
     NAME(mills)
     (V_(min)(V_(negate_where)(draw->middle, a), FARTHEST), &q->above_a, &q->below_a);
     q->above_b = FARTHEST_ABOVE;
     q->below_b = FARTHEST_BELOW;
-    draw->two_ended = M_(any)(V_(less)(draw->b, FARTHEST)) != 0;
+    draw->density_b = DENSITY_THERE;
+    draw->two_ended = M_(any)(V_(less)(b, FARTHEST));
     if (draw->two_ended)
-        NAME(mills)(V_(min)(draw->b, FARTHEST), &q->above_b, &q->below_b);
+        NAME(mills)(V_(min)(b, FARTHEST), &q->above_b, &q->below_b);
+    if (draw->two_ended && draw->some_middle) {
+        V power;
+        const V exponent = V_(min)(V_(mul)(V_(mul)(b, NUMBER(0.5)), b), LEAST_DENSITY);
+        const V rise = NAME(exp_minus)(exponent, &power);
+        draw->density_b = V_(fma)(power, rise, power);
+    }
 }
 
 GBS_INLINE void NAME(truncnorm_ratios)(NAME(draw) * draw, const NAME(quotients) * q)
@@ -104,21 +114,26 @@ GBS_INLINE void NAME(truncnorm_ratios)(NAME(draw) * draw, const NAME(quotients) 
     draw->r = V_(select)(draw->middle, V_(select)(near, far, draw->mills_a), MILLS_AT_0);
 }
 
+/* Is a box so narrow, and the density's drop over it so small, that differences lose digits? */
+GBS_INLINE M NAME(truncnorm_gentle)(const NAME(draw) * draw, V drop)
+{
+    return M_(and)(V_(less)(draw->w, NARROW), V_(less)(drop, GENTLE));
+}
+
+GBS_INLINE V NAME(truncnorm_drop)(const NAME(draw) * draw)
+{
+    return V_(mul)(V_(fma)(draw->w, NUMBER(0.5), draw->a), draw->w);
+}
+
 /* power (1 + rise) is e^(-a^2/2) for the middle kind, else the ratio of the densities at the
- * bounds; density_b is e^(-b^2/2), for the middle kind. */
+ * bounds. */
 GBS_INLINE void NAME(truncnorm_densities)(NAME(draw) * draw)
 {
-    const V half = NUMBER(0.5), least = LEAST_DENSITY, a = draw->a, b = draw->b;
-    const V drop = V_(mul)(V_(fma)(draw->w, half, a), draw->w);
+    const V half = NUMBER(0.5), a = draw->a;
+    const V drop = NAME(truncnorm_drop)(draw);
     const V exponent = V_(select)(draw->middle, drop, V_(mul)(V_(mul)(a, half), a));
-    draw->rise = NAME(exp_minus)(V_(min)(exponent, least), &draw->power);
-    draw->density_b = DENSITY_THERE;
-    if (draw->two_ended && M_(any)(draw->middle)) {
-        V power;
-        const V exponent_b = V_(mul)(V_(mul)(b, half), b);
-        const V rise = NAME(exp_minus)(V_(min)(exponent_b, least), &power);
-        draw->density_b = V_(fma)(power, rise, power);
-    }
+    draw->some_gentle = M_(any)(NAME(truncnorm_gentle)(draw, drop));
+    draw->rise = NAME(exp_minus)(V_(min)(exponent, LEAST_DENSITY), &draw->power);
 }
 
 /* Of R at start, from R' = a R - 1 and R^(n+1) = a R^(n) + n R^(n-1). */
@@ -157,11 +172,10 @@ typedef struct NAME(mixture) {
 GBS_INLINE NAME(mixture) NAME(truncnorm_side)(const NAME(draw) * draw, V u)
 {
     const V one = NUMBER(1.0);
-    const V drop = V_(mul)(V_(fma)(draw->w, NUMBER(0.5), draw->a), draw->w);
-    const M gentle = M_(and)(V_(less)(draw->w, NARROW), V_(less)(drop, GENTLE));
     V fall = V_(sub)(one, draw->ratio);
-    if (M_(any)(gentle))
-        fall = V_(select)(gentle, fall, NAME(truncnorm_fall)(draw, draw->w));
+    if (draw->some_gentle)
+        fall = V_(select)(NAME(truncnorm_gentle)(draw, NAME(truncnorm_drop)(draw)), fall,
+                          NAME(truncnorm_fall)(draw, draw->w));
     const V less_one = V_(fma)(draw->power, draw->rise, V_(sub)(draw->power, one));
     const V density = V_(fma)(draw->power, draw->rise, draw->power);
     NAME(mixture) side;
@@ -196,9 +210,9 @@ GBS_INLINE void NAME(truncnorm_mixture_of)(NAME(draw) * draw, V u, V v)
     NAME(mixture) mixture;
     NAME(truncnorm_derivatives)(draw);
     draw->left = draw->middle;
-    if (M_(any)(draw->middle)) {
+    if (draw->some_middle) {
         mixture = NAME(truncnorm_middle)(draw, u, v);
-        if (M_(any)(M_(not )(draw->middle))) {
+        if (draw->some_side) {
             const NAME(mixture) side = NAME(truncnorm_side)(draw, u);
             mixture.from_a = V_(select)(draw->middle, side.from_a, mixture.from_a);
             mixture.from_b = V_(select)(draw->middle, side.from_b, mixture.from_b);
@@ -207,10 +221,17 @@ GBS_INLINE void NAME(truncnorm_mixture_of)(NAME(draw) * draw, V u, V v)
     } else {
         mixture = NAME(truncnorm_side)(draw, u);
     }
-    const V kept = V_(fma)(v, mixture.from_a, V_(mul)(u, mixture.from_b));
-    const M close = V_(less)(mixture.lost, NUMBER(0.5));
-    draw->whole = V_(select)(close, NUMBER(0.0), NUMBER(1.0));
-    draw->part = V_(select)(close, kept, V_(neg)(mixture.lost));
+    draw->kept = V_(fma)(v, mixture.from_a, V_(mul)(u, mixture.from_b));
+    draw->lost = mixture.lost;
+}
+
+/* e^-t in two parts, 1 and a small one, or 0 and all: of kept and lost the smaller has all digits.
+ */
+GBS_INLINE V NAME(truncnorm_parts)(const NAME(draw) * draw, V *whole)
+{
+    const M close = V_(less)(draw->lost, NUMBER(0.5));
+    *whole = V_(select)(close, NUMBER(0.0), NUMBER(1.0));
+    return V_(select)(close, draw->kept, V_(neg)(draw->lost));
 }
 
 GBS_INLINE void NAME(truncnorm_mixture)(NAME(draw) * draw)

@@ -21,7 +21,9 @@ typedef struct gbs_first_f32 {
 GBS_INLINE void gbs_first_level_f32(gbs_first_f32 *first, gbs_draw_f32 *draw, int vectors)
 {
     (void)vectors;
-    draw->level = gbs_minus_log_f32(draw->whole, draw->part);
+    vf whole;
+    const vf part = gbs_truncnorm_parts_f32(draw, &whole);
+    draw->level = gbs_minus_log_f32(whole, part);
     first->d = gbs_truncnorm_guess(draw->r, draw->d1, draw->level);
 }
 

@@ -19,7 +19,8 @@ GBS_INLINE void gbs_first_level_f64(gbs_first_f64 *first, gbs_draw_f64 *draw, in
     vd a[V_HALVES], r[V_HALVES], p[V_HALVES];
     for (int h = 0; h < V_HALVES; ++h) {
         gbs_draw_f64 *const of = &draw[h < vectors ? h : 0];
-        of->level = vd_add(of->whole, of->part);
+        of->level =
+            vd_select(vd_less(of->lost, vd_set1(0.5)), of->kept, vd_sub(vd_set1(1.0), of->lost));
         a[h] = of->start;
         r[h] = of->r;
         p[h] = of->level;
@@ -97,7 +98,9 @@ GBS_INLINE vd gbs_truncnorm_choose_f64(const gbs_draw_f64 *draw, vd d)
     const vdm small = vd_less(vd_set1(1.0 - 0x1p-10), draw->level),
               near = vd_less(draw->start, FARTHEST);
     if (vdm_any(vdm_or(small, vdm_not(near)))) {
-        const vd t = gbs_minus_log_f64(draw->whole, draw->part);
+        vd whole;
+        const vd part = gbs_truncnorm_parts_f64(draw, &whole);
+        const vd t = gbs_minus_log_f64(whole, part);
         d = vd_select(small, d, gbs_truncnorm_series_f64(draw, t));
         d = vd_select(near, gbs_truncnorm_far_f64(draw, t), d);
     }

@@ -31,6 +31,7 @@ GBS_INLINE vf vf_div(vf a, vf b) { return _mm256_div_ps(a, b); }
 GBS_INLINE vf vf_fma(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
 GBS_INLINE vf vf_nfma(vf a, vf b, vf c) { return _mm256_fnmadd_ps(a, b, c); }
 GBS_INLINE vf vf_fms(vf a, vf b, vf c) { return _mm256_fmsub_ps(a, b, c); }
+GBS_INLINE vf vf_nfms(vf a, vf b, vf c) { return _mm256_fnmsub_ps(a, b, c); }
 GBS_INLINE vf vf_sqrt(vf a) { return _mm256_sqrt_ps(a); }
 GBS_INLINE vf vf_floor_at(vf a, float low) { return _mm256_max_ps(a, _mm256_set1_ps(low)); }
 GBS_INLINE vw vf_bits(vf a) { return _mm256_castps_si256(a); }
@@ -53,14 +54,20 @@ GBS_INLINE vf vf_max(vf a, vf b) { return _mm256_max_ps(a, b); }
 GBS_INLINE vf vf_neg(vf a) { return _mm256_xor_ps(a, _mm256_set1_ps(-0.0f)); }
 GBS_INLINE vf vf_abs(vf a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
 GBS_INLINE vfm vf_less(vf a, vf b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
+GBS_INLINE vfm vf_not_less(vf a, vf b) { return _mm256_cmp_ps(a, b, _CMP_NLT_UQ); }
 GBS_INLINE vfm vf_equal(vf a, vf b) { return _mm256_cmp_ps(a, b, _CMP_EQ_OQ); }
 GBS_INLINE vf vf_select(vfm mask, vf clear, vf set) { return _mm256_blendv_ps(clear, set, mask); }
 GBS_INLINE vf vf_negate_where(vfm mask, vf a)
 {
     return _mm256_xor_ps(a, _mm256_and_ps(mask, _mm256_set1_ps(-0.0f)));
 }
+GBS_INLINE vf vf_select_minus(vfm mask, vf clear, vf set)
+{
+    return vf_select(mask, clear, vf_neg(set));
+}
 GBS_INLINE vfm vfm_and(vfm a, vfm b) { return _mm256_and_ps(a, b); }
 GBS_INLINE int vfm_any(vfm a) { return _mm256_movemask_ps(a) != 0; }
+GBS_INLINE int vfm_all(vfm a) { return _mm256_movemask_ps(a) == 0xFF; }
 GBS_INLINE vfm vfm_not(vfm a)
 {
     return _mm256_xor_ps(a, _mm256_castsi256_ps(_mm256_set1_epi32(-1)));
@@ -81,6 +88,10 @@ GBS_INLINE vw vw_select(vfm mask, vw clear, vw set)
     return _mm256_castps_si256(
         _mm256_blendv_ps(_mm256_castsi256_ps(clear), _mm256_castsi256_ps(set), mask));
 }
+GBS_INLINE vw vw_xor_where(vfm mask, vw a, vw b)
+{
+    return vw_select(mask, a, vw_xor(a, b));
+}
 GBS_INLINE vfm vw_top_bit(vw a) { return _mm256_castsi256_ps(a); }
 
 GBS_INLINE vd vd_set1(double a) { return _mm256_set1_pd(a); }
@@ -93,6 +104,7 @@ GBS_INLINE vd vd_div(vd a, vd b) { return _mm256_div_pd(a, b); }
 GBS_INLINE vd vd_fma(vd a, vd b, vd c) { return _mm256_fmadd_pd(a, b, c); }
 GBS_INLINE vd vd_nfma(vd a, vd b, vd c) { return _mm256_fnmadd_pd(a, b, c); }
 GBS_INLINE vd vd_fms(vd a, vd b, vd c) { return _mm256_fmsub_pd(a, b, c); }
+GBS_INLINE vd vd_nfms(vd a, vd b, vd c) { return _mm256_fnmsub_pd(a, b, c); }
 GBS_INLINE vd vd_sqrt(vd a) { return _mm256_sqrt_pd(a); }
 GBS_INLINE vd vd_floor_at(vd a, double low) { return _mm256_max_pd(a, _mm256_set1_pd(low)); }
 GBS_INLINE vq vd_bits(vd a) { return _mm256_castpd_si256(a); }
@@ -102,14 +114,20 @@ GBS_INLINE vd vd_max(vd a, vd b) { return _mm256_max_pd(a, b); }
 GBS_INLINE vd vd_neg(vd a) { return _mm256_xor_pd(a, _mm256_set1_pd(-0.0)); }
 GBS_INLINE vd vd_abs(vd a) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a); }
 GBS_INLINE vdm vd_less(vd a, vd b) { return _mm256_cmp_pd(a, b, _CMP_LT_OQ); }
+GBS_INLINE vdm vd_not_less(vd a, vd b) { return _mm256_cmp_pd(a, b, _CMP_NLT_UQ); }
 GBS_INLINE vdm vd_equal(vd a, vd b) { return _mm256_cmp_pd(a, b, _CMP_EQ_OQ); }
 GBS_INLINE vd vd_select(vdm mask, vd clear, vd set) { return _mm256_blendv_pd(clear, set, mask); }
 GBS_INLINE vd vd_negate_where(vdm mask, vd a)
 {
     return _mm256_xor_pd(a, _mm256_and_pd(mask, _mm256_set1_pd(-0.0)));
 }
+GBS_INLINE vd vd_select_minus(vdm mask, vd clear, vd set)
+{
+    return vd_select(mask, clear, vd_neg(set));
+}
 GBS_INLINE vdm vdm_and(vdm a, vdm b) { return _mm256_and_pd(a, b); }
 GBS_INLINE int vdm_any(vdm a) { return _mm256_movemask_pd(a) != 0; }
+GBS_INLINE int vdm_all(vdm a) { return _mm256_movemask_pd(a) == 0xF; }
 GBS_INLINE vdm vdm_not(vdm a)
 {
     return _mm256_xor_pd(a, _mm256_castsi256_pd(_mm256_set1_epi32(-1)));
@@ -117,6 +135,7 @@ GBS_INLINE vdm vdm_not(vdm a)
 GBS_INLINE vdm vdm_or(vdm a, vdm b) { return _mm256_or_pd(a, b); }
 GBS_INLINE vdm vdm_xor(vdm a, vdm b) { return _mm256_xor_pd(a, b); }
 GBS_INLINE vq vq_set1(uint64_t a) { return _mm256_set1_epi64x((long long)a); }
+GBS_INLINE vq vq_set1_low(uint32_t a) { return _mm256_set1_epi32((int)a); }
 GBS_INLINE vq vq_iota(void) { return _mm256_set_epi64x(3, 2, 1, 0); }
 GBS_INLINE vq vq_add(vq a, vq b) { return _mm256_add_epi64(a, b); }
 GBS_INLINE vq vq_sub(vq a, vq b) { return _mm256_sub_epi64(a, b); }
@@ -130,6 +149,10 @@ GBS_INLINE vq vq_select(vdm mask, vq clear, vq set)
 {
     return _mm256_castpd_si256(
         _mm256_blendv_pd(_mm256_castsi256_pd(clear), _mm256_castsi256_pd(set), mask));
+}
+GBS_INLINE vq vq_xor_where(vdm mask, vq a, vq b)
+{
+    return vq_select(mask, a, vq_xor(a, b));
 }
 GBS_INLINE vdm vq_top_bit(vq a) { return _mm256_castsi256_pd(a); }
 GBS_INLINE vq vq_mul_low(vq a, vq b) { return _mm256_mul_epu32(a, b); }

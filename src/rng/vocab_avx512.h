@@ -30,6 +30,7 @@ GBS_INLINE vf vf_div(vf a, vf b) { return _mm512_div_ps(a, b); }
 GBS_INLINE vf vf_fma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
 GBS_INLINE vf vf_nfma(vf a, vf b, vf c) { return _mm512_fnmadd_ps(a, b, c); }
 GBS_INLINE vf vf_fms(vf a, vf b, vf c) { return _mm512_fmsub_ps(a, b, c); }
+GBS_INLINE vf vf_nfms(vf a, vf b, vf c) { return _mm512_fnmsub_ps(a, b, c); }
 GBS_INLINE vf vf_sqrt(vf a) { return _mm512_sqrt_ps(a); }
 GBS_INLINE vf vf_floor_at(vf a, float low) { return _mm512_max_ps(a, _mm512_set1_ps(low)); }
 GBS_INLINE vw vf_bits(vf a) { return _mm512_castps_si512(a); }
@@ -47,14 +48,20 @@ GBS_INLINE vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
 GBS_INLINE vf vf_neg(vf a) { return _mm512_xor_ps(a, _mm512_set1_ps(-0.0f)); }
 GBS_INLINE vf vf_abs(vf a) { return _mm512_abs_ps(a); }
 GBS_INLINE vfm vf_less(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
+GBS_INLINE vfm vf_not_less(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_NLT_UQ); }
 GBS_INLINE vfm vf_equal(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
 GBS_INLINE vf vf_select(vfm mask, vf clear, vf set) { return _mm512_mask_blend_ps(mask, clear, set); }
 GBS_INLINE vf vf_negate_where(vfm mask, vf a)
 {
     return _mm512_mask_xor_ps(a, mask, a, _mm512_set1_ps(-0.0f));
 }
+GBS_INLINE vf vf_select_minus(vfm mask, vf clear, vf set)
+{
+    return _mm512_mask_xor_ps(clear, mask, set, _mm512_set1_ps(-0.0f));
+}
 GBS_INLINE vfm vfm_and(vfm a, vfm b) { return _kand_mask16(a, b); }
 GBS_INLINE int vfm_any(vfm a) { return a != 0; }
+GBS_INLINE int vfm_all(vfm a) { return a == 0xFFFF; }
 GBS_INLINE vfm vfm_not(vfm a) { return _knot_mask16(a); }
 GBS_INLINE vfm vfm_or(vfm a, vfm b) { return _kor_mask16(a, b); }
 GBS_INLINE vfm vfm_xor(vfm a, vfm b) { return _kxor_mask16(a, b); }
@@ -71,6 +78,10 @@ GBS_INLINE vw vw_select(vfm mask, vw clear, vw set)
 {
     return _mm512_mask_blend_epi32(mask, clear, set);
 }
+GBS_INLINE vw vw_xor_where(vfm mask, vw a, vw b)
+{
+    return _mm512_mask_xor_epi32(a, mask, a, b);
+}
 GBS_INLINE vfm vw_top_bit(vw a) { return _mm512_movepi32_mask(a); }
 
 GBS_INLINE vd vd_set1(double a) { return _mm512_set1_pd(a); }
@@ -83,6 +94,7 @@ GBS_INLINE vd vd_div(vd a, vd b) { return _mm512_div_pd(a, b); }
 GBS_INLINE vd vd_fma(vd a, vd b, vd c) { return _mm512_fmadd_pd(a, b, c); }
 GBS_INLINE vd vd_nfma(vd a, vd b, vd c) { return _mm512_fnmadd_pd(a, b, c); }
 GBS_INLINE vd vd_fms(vd a, vd b, vd c) { return _mm512_fmsub_pd(a, b, c); }
+GBS_INLINE vd vd_nfms(vd a, vd b, vd c) { return _mm512_fnmsub_pd(a, b, c); }
 GBS_INLINE vd vd_sqrt(vd a) { return _mm512_sqrt_pd(a); }
 GBS_INLINE vd vd_floor_at(vd a, double low) { return _mm512_max_pd(a, _mm512_set1_pd(low)); }
 GBS_INLINE vq vd_bits(vd a) { return _mm512_castpd_si512(a); }
@@ -99,19 +111,26 @@ GBS_INLINE vd vd_max(vd a, vd b) { return _mm512_max_pd(a, b); }
 GBS_INLINE vd vd_neg(vd a) { return _mm512_xor_pd(a, _mm512_set1_pd(-0.0)); }
 GBS_INLINE vd vd_abs(vd a) { return _mm512_abs_pd(a); }
 GBS_INLINE vdm vd_less(vd a, vd b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
+GBS_INLINE vdm vd_not_less(vd a, vd b) { return _mm512_cmp_pd_mask(a, b, _CMP_NLT_UQ); }
 GBS_INLINE vdm vd_equal(vd a, vd b) { return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ); }
 GBS_INLINE vd vd_select(vdm mask, vd clear, vd set) { return _mm512_mask_blend_pd(mask, clear, set); }
 GBS_INLINE vd vd_negate_where(vdm mask, vd a)
 {
     return _mm512_mask_xor_pd(a, mask, a, _mm512_set1_pd(-0.0));
 }
+GBS_INLINE vd vd_select_minus(vdm mask, vd clear, vd set)
+{
+    return _mm512_mask_xor_pd(clear, mask, set, _mm512_set1_pd(-0.0));
+}
 GBS_INLINE vdm vdm_and(vdm a, vdm b) { return _kand_mask8(a, b); }
 GBS_INLINE int vdm_any(vdm a) { return a != 0; }
+GBS_INLINE int vdm_all(vdm a) { return a == 0xFF; }
 GBS_INLINE vdm vdm_not(vdm a) { return _knot_mask8(a); }
 GBS_INLINE vdm vdm_or(vdm a, vdm b) { return _kor_mask8(a, b); }
 GBS_INLINE vdm vdm_xor(vdm a, vdm b) { return _kxor_mask8(a, b); }
 
 GBS_INLINE vq vq_set1(uint64_t a) { return _mm512_set1_epi64((long long)a); }
+GBS_INLINE vq vq_set1_low(uint32_t a) { return _mm512_set1_epi32((int)a); }
 GBS_INLINE vq vq_iota(void) { return _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0); }
 GBS_INLINE vq vq_add(vq a, vq b) { return _mm512_add_epi64(a, b); }
 GBS_INLINE vq vq_sub(vq a, vq b) { return _mm512_sub_epi64(a, b); }
@@ -124,6 +143,10 @@ GBS_INLINE vq vq_shr(vq a, int n) { return _mm512_srli_epi64(a, (unsigned)n); }
 GBS_INLINE vq vq_select(vdm mask, vq clear, vq set)
 {
     return _mm512_mask_blend_epi64(mask, clear, set);
+}
+GBS_INLINE vq vq_xor_where(vdm mask, vq a, vq b)
+{
+    return _mm512_mask_xor_epi64(a, mask, a, b);
 }
 GBS_INLINE vdm vq_top_bit(vq a) { return _mm512_movepi64_mask(a); }
 GBS_INLINE vq vq_mul_low(vq a, vq b) { return _mm512_mul_epu32(a, b); }

@@ -31,6 +31,7 @@ GBS_INLINE vf vf_div(vf a, vf b) { return vdivq_f32(a, b); }
 GBS_INLINE vf vf_fma(vf a, vf b, vf c) { return vfmaq_f32(c, a, b); }
 GBS_INLINE vf vf_nfma(vf a, vf b, vf c) { return vfmsq_f32(c, a, b); }
 GBS_INLINE vf vf_fms(vf a, vf b, vf c) { return vfmaq_f32(vnegq_f32(c), a, b); }
+GBS_INLINE vf vf_nfms(vf a, vf b, vf c) { return vfmsq_f32(vnegq_f32(c), a, b); }
 GBS_INLINE vf vf_sqrt(vf a) { return vsqrtq_f32(a); }
 GBS_INLINE vf vf_floor_at(vf a, float low)
 {
@@ -51,14 +52,23 @@ GBS_INLINE vf vf_max(vf a, vf b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
 GBS_INLINE vf vf_neg(vf a) { return vnegq_f32(a); }
 GBS_INLINE vf vf_abs(vf a) { return vabsq_f32(a); }
 GBS_INLINE vfm vf_less(vf a, vf b) { return vcltq_f32(a, b); }
+GBS_INLINE vfm vf_not_less(vf a, vf b)
+{
+    return vmvnq_u32(vcltq_f32(a, b));
+}
 GBS_INLINE vfm vf_equal(vf a, vf b) { return vceqq_f32(a, b); }
 GBS_INLINE vf vf_select(vfm mask, vf clear, vf set) { return vbslq_f32(mask, set, clear); }
 GBS_INLINE vf vf_negate_where(vfm mask, vf a)
 {
     return vf_from_bits(veorq_u32(vf_bits(a), vandq_u32(mask, vdupq_n_u32(0x80000000u))));
 }
+GBS_INLINE vf vf_select_minus(vfm mask, vf clear, vf set)
+{
+    return vf_select(mask, clear, vf_neg(set));
+}
 GBS_INLINE vfm vfm_and(vfm a, vfm b) { return vandq_u32(a, b); }
 GBS_INLINE int vfm_any(vfm a) { return vmaxvq_u32(a) != 0; }
+GBS_INLINE int vfm_all(vfm a) { return vminvq_u32(a) != 0; }
 GBS_INLINE vfm vfm_not(vfm a) { return vmvnq_u32(a); }
 GBS_INLINE vfm vfm_or(vfm a, vfm b) { return vorrq_u32(a, b); }
 GBS_INLINE vfm vfm_xor(vfm a, vfm b) { return veorq_u32(a, b); }
@@ -72,6 +82,7 @@ GBS_INLINE vw vw_xor(vw a, vw b) { return veorq_u32(a, b); }
 GBS_INLINE vw vw_shl(vw a, int n) { return vshlq_u32(a, vdupq_n_s32(n)); }
 GBS_INLINE vw vw_shr(vw a, int n) { return vshlq_u32(a, vdupq_n_s32(-n)); }
 GBS_INLINE vw vw_select(vfm mask, vw clear, vw set) { return vbslq_u32(mask, set, clear); }
+GBS_INLINE vw vw_xor_where(vfm mask, vw a, vw b) { return veorq_u32(a, vandq_u32(mask, b)); }
 GBS_INLINE vfm vw_top_bit(vw a) { return vcltzq_s32(vreinterpretq_s32_u32(a)); }
 
 GBS_INLINE vd vd_set1(double a) { return vdupq_n_f64(a); }
@@ -84,6 +95,7 @@ GBS_INLINE vd vd_div(vd a, vd b) { return vdivq_f64(a, b); }
 GBS_INLINE vd vd_fma(vd a, vd b, vd c) { return vfmaq_f64(c, a, b); }
 GBS_INLINE vd vd_nfma(vd a, vd b, vd c) { return vfmsq_f64(c, a, b); }
 GBS_INLINE vd vd_fms(vd a, vd b, vd c) { return vfmaq_f64(vnegq_f64(c), a, b); }
+GBS_INLINE vd vd_nfms(vd a, vd b, vd c) { return vfmsq_f64(vnegq_f64(c), a, b); }
 GBS_INLINE vd vd_sqrt(vd a) { return vsqrtq_f64(a); }
 GBS_INLINE vd vd_floor_at(vd a, double low)
 {
@@ -103,19 +115,29 @@ GBS_INLINE vd vd_max(vd a, vd b) { return vbslq_f64(vcgtq_f64(a, b), a, b); }
 GBS_INLINE vd vd_neg(vd a) { return vnegq_f64(a); }
 GBS_INLINE vd vd_abs(vd a) { return vabsq_f64(a); }
 GBS_INLINE vdm vd_less(vd a, vd b) { return vcltq_f64(a, b); }
+GBS_INLINE vdm vd_not_less(vd a, vd b)
+{
+    return vreinterpretq_u64_u32(vmvnq_u32(vreinterpretq_u32_u64(vcltq_f64(a, b))));
+}
 GBS_INLINE vdm vd_equal(vd a, vd b) { return vceqq_f64(a, b); }
 GBS_INLINE vd vd_select(vdm mask, vd clear, vd set) { return vbslq_f64(mask, set, clear); }
 GBS_INLINE vd vd_negate_where(vdm mask, vd a)
 {
     return vd_from_bits(veorq_u64(vd_bits(a), vandq_u64(mask, vdupq_n_u64(UINT64_C(1) << 63))));
 }
+GBS_INLINE vd vd_select_minus(vdm mask, vd clear, vd set)
+{
+    return vd_select(mask, clear, vd_neg(set));
+}
 GBS_INLINE vdm vdm_and(vdm a, vdm b) { return vandq_u64(a, b); }
 GBS_INLINE int vdm_any(vdm a) { return vmaxvq_u32(vreinterpretq_u32_u64(a)) != 0; }
+GBS_INLINE int vdm_all(vdm a) { return vminvq_u32(vreinterpretq_u32_u64(a)) != 0; }
 GBS_INLINE vdm vdm_not(vdm a) { return vreinterpretq_u64_u32(vmvnq_u32(vreinterpretq_u32_u64(a))); }
 GBS_INLINE vdm vdm_or(vdm a, vdm b) { return vorrq_u64(a, b); }
 GBS_INLINE vdm vdm_xor(vdm a, vdm b) { return veorq_u64(a, b); }
 
 GBS_INLINE vq vq_set1(uint64_t a) { return vdupq_n_u64(a); }
+GBS_INLINE vq vq_set1_low(uint32_t a) { return vreinterpretq_u64_u32(vdupq_n_u32(a)); }
 GBS_INLINE vq vq_iota(void) { return vcombine_u64(vcreate_u64(0), vcreate_u64(1)); }
 GBS_INLINE vq vq_add(vq a, vq b) { return vaddq_u64(a, b); }
 GBS_INLINE vq vq_sub(vq a, vq b) { return vsubq_u64(a, b); }
@@ -126,6 +148,7 @@ GBS_INLINE vq vq_xor3(vq a, vq b, vq c) { return veorq_u64(veorq_u64(a, b), c); 
 GBS_INLINE vq vq_shl(vq a, int n) { return vshlq_u64(a, vdupq_n_s64(n)); }
 GBS_INLINE vq vq_shr(vq a, int n) { return vshlq_u64(a, vdupq_n_s64(-n)); }
 GBS_INLINE vq vq_select(vdm mask, vq clear, vq set) { return vbslq_u64(mask, set, clear); }
+GBS_INLINE vq vq_xor_where(vdm mask, vq a, vq b) { return veorq_u64(a, vandq_u64(mask, b)); }
 GBS_INLINE vdm vq_top_bit(vq a) { return vcltzq_s64(vreinterpretq_s64_u64(a)); }
 GBS_INLINE vq vq_mul_low(vq a, vq b) { return vmull_u32(vmovn_u64(a), vmovn_u64(b)); }
 

@@ -42,6 +42,7 @@ GBS_INLINE vf vf_div(vf a, vf b) { return a / b; }
 GBS_INLINE vf vf_fma(vf a, vf b, vf c) { return fmaf(a, b, c); }   /* a b + c */
 GBS_INLINE vf vf_nfma(vf a, vf b, vf c) { return fmaf(-a, b, c); } /* c - a b */
 GBS_INLINE vf vf_fms(vf a, vf b, vf c) { return fmaf(a, b, -c); }    /* a b - c */
+GBS_INLINE vf vf_nfms(vf a, vf b, vf c) { return fmaf(-a, b, -c); }  /* -a b - c */
 GBS_INLINE vf vf_sqrt(vf a) { return sqrtf(a); }
 GBS_INLINE vf vf_floor_at(vf a, float low) { return a < low ? low : a; }
 GBS_INLINE vw vf_bits(vf a)
@@ -69,11 +70,14 @@ GBS_INLINE vf vf_max(vf a, vf b) { return a > b ? a : b; }
 GBS_INLINE vf vf_neg(vf a) { return -a; }
 GBS_INLINE vf vf_abs(vf a) { return fabsf(a); }
 GBS_INLINE vfm vf_less(vf a, vf b) { return a < b; }
+GBS_INLINE vfm vf_not_less(vf a, vf b) { return !(a < b); }
 GBS_INLINE vfm vf_equal(vf a, vf b) { return a == b; }
 GBS_INLINE vf vf_select(vfm mask, vf clear, vf set) { return mask ? set : clear; }
 GBS_INLINE vf vf_negate_where(vfm mask, vf a) { return mask ? -a : a; }
+GBS_INLINE vf vf_select_minus(vfm mask, vf clear, vf set) { return mask ? -set : clear; }
 GBS_INLINE vfm vfm_and(vfm a, vfm b) { return a & b; }
 GBS_INLINE int vfm_any(vfm a) { return a; }
+GBS_INLINE int vfm_all(vfm a) { return a; }
 GBS_INLINE vfm vfm_not(vfm a) { return a ^ 1; }
 GBS_INLINE vfm vfm_or(vfm a, vfm b) { return a | b; }
 GBS_INLINE vfm vfm_xor(vfm a, vfm b) { return a ^ b; }
@@ -88,6 +92,7 @@ GBS_INLINE vw vw_xor(vw a, vw b) { return a ^ b; }
 GBS_INLINE vw vw_shl(vw a, int n) { return a << n; }
 GBS_INLINE vw vw_shr(vw a, int n) { return a >> n; }
 GBS_INLINE vw vw_select(vfm mask, vw clear, vw set) { return mask ? set : clear; }
+GBS_INLINE vw vw_xor_where(vfm mask, vw a, vw b) { return mask ? a ^ b : a; }
 GBS_INLINE vfm vw_top_bit(vw a) { return (int)(a >> 31); }
 
 /* double */
@@ -101,6 +106,7 @@ GBS_INLINE vd vd_div(vd a, vd b) { return a / b; }
 GBS_INLINE vd vd_fma(vd a, vd b, vd c) { return fma(a, b, c); }
 GBS_INLINE vd vd_nfma(vd a, vd b, vd c) { return fma(-a, b, c); }
 GBS_INLINE vd vd_fms(vd a, vd b, vd c) { return fma(a, b, -c); }
+GBS_INLINE vd vd_nfms(vd a, vd b, vd c) { return fma(-a, b, -c); }  /* -a b - c */
 GBS_INLINE vd vd_sqrt(vd a) { return sqrt(a); }
 GBS_INLINE vd vd_floor_at(vd a, double low) { return a < low ? low : a; }
 GBS_INLINE vq vd_bits(vd a)
@@ -124,17 +130,21 @@ GBS_INLINE vd vd_max(vd a, vd b) { return a > b ? a : b; }
 GBS_INLINE vd vd_neg(vd a) { return -a; }
 GBS_INLINE vd vd_abs(vd a) { return fabs(a); }
 GBS_INLINE vdm vd_less(vd a, vd b) { return a < b; }
+GBS_INLINE vdm vd_not_less(vd a, vd b) { return !(a < b); }
 GBS_INLINE vdm vd_equal(vd a, vd b) { return a == b; }
 GBS_INLINE vd vd_select(vdm mask, vd clear, vd set) { return mask ? set : clear; }
 GBS_INLINE vd vd_negate_where(vdm mask, vd a) { return mask ? -a : a; }
+GBS_INLINE vd vd_select_minus(vdm mask, vd clear, vd set) { return mask ? -set : clear; }
 GBS_INLINE vdm vdm_and(vdm a, vdm b) { return a & b; }
 GBS_INLINE int vdm_any(vdm a) { return a; }
+GBS_INLINE int vdm_all(vdm a) { return a; }
 GBS_INLINE vdm vdm_not(vdm a) { return a ^ 1; }
 GBS_INLINE vdm vdm_or(vdm a, vdm b) { return a | b; }
 GBS_INLINE vdm vdm_xor(vdm a, vdm b) { return a ^ b; }
 
 /* 64-bit words */
 GBS_INLINE vq vq_set1(uint64_t a) { return a; }
+GBS_INLINE vq vq_set1_low(uint32_t a) { return a; } /* the high half may be anything */
 GBS_INLINE vq vq_iota(void) { return 0; }
 GBS_INLINE vq vq_add(vq a, vq b) { return a + b; }
 GBS_INLINE vq vq_sub(vq a, vq b) { return a - b; }
@@ -145,6 +155,7 @@ GBS_INLINE vq vq_xor3(vq a, vq b, vq c) { return a ^ b ^ c; }
 GBS_INLINE vq vq_shl(vq a, int n) { return a << n; }
 GBS_INLINE vq vq_shr(vq a, int n) { return a >> n; }
 GBS_INLINE vq vq_select(vdm mask, vq clear, vq set) { return mask ? set : clear; }
+GBS_INLINE vq vq_xor_where(vdm mask, vq a, vq b) { return mask ? a ^ b : a; }
 GBS_INLINE vdm vq_top_bit(vq a) { return (int)(a >> 63); }
 /* The 64-bit product of the low halves; the high halves are ignored. */
 GBS_INLINE vq vq_mul_low(vq a, vq b) { return (uint64_t)(uint32_t)a * (uint32_t)b; }
