@@ -146,8 +146,8 @@ typedef struct gbs_bounded_job {
 
 typedef void (*gbs_words_function)(const gbs_words_job *job);
 
-/* The most wide blocks whose sites are drawn side by side: 8 vectors. */
-enum { GBS_BOUNDED_TOGETHER = 2 };
+/* The most wide blocks whose sites are drawn side by side: 12 vectors. */
+enum { GBS_BOUNDED_TOGETHER = 3 };
 
 /* The jobs of a pass differ in x, z and cells alone; narrow ones come one at a time. */
 typedef void (*gbs_bounded_function)(const gbs_bounded_job *jobs, int count);

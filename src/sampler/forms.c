@@ -49,12 +49,15 @@ int64_t gbs_form_tiles(const gbs_context *ctx, gbs_type type, int64_t wide_block
     return (wide_blocks + bundles - 1) / bundles;
 }
 
-int64_t gbs_form_bounded(const gbs_context *ctx, int64_t wide_blocks)
+int64_t gbs_form_bounded(const gbs_context *ctx, int64_t wide_blocks, int64_t dim)
 {
+    enum { SMALL = 16 }; /* three blocks' states and words of more sites leave the first cache */
     const int64_t threads = gbs_pool_workers(ctx->pool);
     /* with fewer some thread would wait for others longer than it gains */
     const int64_t least = threads == 1 ? 2 : 4 * threads;
     if (ctx->form == (int)GBS_FORM_BLOCKS || wide_blocks < least)
         return 0;
-    return GBS_BOUNDED_TOGETHER;
+    const int64_t most = dim <= SMALL ? GBS_BOUNDED_TOGETHER : 2;
+    const int64_t bundles = (wide_blocks + most - 1) / most;
+    return (wide_blocks + bundles - 1) / bundles;
 }

@@ -20,7 +20,7 @@ enum { GBS_FORM_TOGETHER = 8 };
 int64_t gbs_form_tiles(const gbs_context *ctx, gbs_type type, int64_t wide_blocks, int64_t dim);
 
 /* How many wide blocks of a model with bounds go together, site by site; 0: none do. */
-int64_t gbs_form_bounded(const gbs_context *ctx, int64_t wide_blocks);
+int64_t gbs_form_bounded(const gbs_context *ctx, int64_t wide_blocks, int64_t dim);
 
 /* The kernels for few chains, if that is the form for this job; else NULL. */
 const gbs_few_kernels *gbs_form_few(const gbs_context *ctx, const gbs_kernels *kernels,

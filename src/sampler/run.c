@@ -55,8 +55,8 @@ static void find_noise(const gbs_sampler *sampler, const gbs_block *block, int64
 }
 
 /* A block's pass, its noise drawn into room number `room`. */
-static gbs_pass_job pass_of(gbs_sampler *sampler, const gbs_block *block, int64_t ahead, int half,
-                            int64_t room)
+static void set_pass(gbs_sampler *sampler, const gbs_block *block, int64_t ahead, int half,
+                     int64_t room, gbs_pass_job *job)
 {
     const gbs_pass_plan *const plan = &sampler->pass[half];
     const size_t size = gbs_type_size(sampler->type);
@@ -64,24 +64,26 @@ static gbs_pass_job pass_of(gbs_sampler *sampler, const gbs_block *block, int64_
     /* the second pass of a symmetric sweep starts at the last place and goes back */
     const int64_t first =
         gbs_block_offset(sampler, block) + (half == 0 ? 0 : (sampler->dim - 1) * width);
-    gbs_pass_job job = {
-        .dim = sampler->dim,
-        .panels = block->wide ? plan->wide_panels : plan->narrow_panels,
-        .site = plan->site,
-        .x = (char *)sampler->state + (size_t)first * size,
-        .x_step = half == 0 ? width : -width,
-        .relaxed = sampler->relaxed,
-    };
-    find_noise(sampler, block, ahead, half, room, &job);
-    return job;
+    job->dim = sampler->dim;
+    job->panels = block->wide ? plan->wide_panels : plan->narrow_panels;
+    job->site = plan->site;
+    job->x = (char *)sampler->state + (size_t)first * size;
+    job->x_step = half == 0 ? width : -width;
+    job->relaxed = sampler->relaxed;
+    find_noise(sampler, block, ahead, half, room, job);
 }
 
-static void bounded_pass(const gbs_sampler *sampler, const gbs_pass_job *jobs, int count, int wide)
+/* Blocks of one width, site by site and together, their noise in rooms from `room` on. */
+static void bounded_pass(gbs_sampler *sampler, const gbs_block *blocks, int count, int64_t ahead,
+                         int half, int64_t room)
 {
-    gbs_bounded_job bounded[GBS_BOUNDED_TOGETHER];
-    for (int k = 0; k < count; ++k)
-        bounded[k] = (gbs_bounded_job){jobs[k], &sampler->boxes, cells_of(sampler, jobs[k].z)};
-    gbs_boxes_kernels(sampler, wide)->sweep(bounded, count);
+    gbs_bounded_job jobs[GBS_BOUNDED_TOGETHER];
+    for (int k = 0; k < count; ++k) {
+        set_pass(sampler, &blocks[k], ahead, half, room + k, &jobs[k].pass);
+        jobs[k].sites = &sampler->boxes;
+        jobs[k].cells = cells_of(sampler, jobs[k].pass.z);
+    }
+    gbs_boxes_kernels(sampler, blocks->wide)->sweep(jobs, count);
 }
 
 void gbs_sampler_pass(gbs_sampler *sampler, const gbs_block *block, int64_t ahead, int half,
@@ -91,12 +93,15 @@ void gbs_sampler_pass(gbs_sampler *sampler, const gbs_block *block, int64_t ahea
         gbs_constrained_pass(sampler, block, ahead, half, room);
         return;
     }
-    const gbs_pass_job job = pass_of(sampler, block, ahead, half, room);
+    if (gbs_boxes_any(sampler)) {
+        bounded_pass(sampler, block, 1, ahead, half, room);
+        return;
+    }
+    gbs_pass_job job;
+    set_pass(sampler, block, ahead, half, room, &job);
     if (sampler->method == GBS_METHOD_EXACT) {
         block->kernels->solve(&job);
         add_mean(sampler, block);
-    } else if (gbs_boxes_any(sampler)) {
-        bounded_pass(sampler, &job, 1, block->wide);
     } else {
         block->kernels->sweep(&job);
     }
@@ -139,15 +144,17 @@ static void unit_pass(gbs_sampler *sampler, const unit *u, int64_t ahead, int ha
         gbs_sampler_pass(sampler, &block, ahead, half, worker * rooms);
         return;
     }
-    gbs_pass_job jobs[GBS_FORM_TOGETHER];
-    for (int64_t k = 0; k < u->count; ++k) {
-        const gbs_block block = gbs_sampler_block(sampler, u->first + k);
-        jobs[k] = pass_of(sampler, &block, ahead, half, worker * rooms + k);
+    gbs_block blocks[GBS_FORM_TOGETHER];
+    for (int64_t k = 0; k < u->count; ++k)
+        blocks[k] = gbs_sampler_block(sampler, u->first + k);
+    if (!sampler->tiled) {
+        bounded_pass(sampler, blocks, (int)u->count, ahead, half, worker * rooms);
+        return;
     }
-    if (sampler->tiled)
-        gbs_run_tiles(sampler, &sampler->pass[half], jobs, u->count, worker);
-    else
-        bounded_pass(sampler, jobs, (int)u->count, 1);
+    gbs_pass_job jobs[GBS_FORM_TOGETHER];
+    for (int64_t k = 0; k < u->count; ++k)
+        set_pass(sampler, &blocks[k], ahead, half, worker * rooms + k, &jobs[k]);
+    gbs_run_tiles(sampler, &sampler->pass[half], jobs, u->count, worker);
 }
 
 void gbs_run_keep(const gbs_run_job *job, const gbs_block *block, int64_t draw)

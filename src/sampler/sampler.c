@@ -317,7 +317,7 @@ gbs_status gbs_sampler_create(gbs_context *ctx, gbs_model *model, const gbs_samp
         sampler->together = gbs_form_tiles(ctx, sampler->type, sampler->wide_blocks, sampler->dim);
     sampler->tiled = sampler->together > 0;
     if (gbs_boxes_any(sampler) && ctx->device == NULL)
-        sampler->together = gbs_form_bounded(ctx, sampler->wide_blocks);
+        sampler->together = gbs_form_bounded(ctx, sampler->wide_blocks, sampler->dim);
 
     fenv_t saved;
     gbs_float_enter(&saved);

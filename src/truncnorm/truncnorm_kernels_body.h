@@ -2,7 +2,7 @@
  * GBS_INLINE forced, and defines KERNELS and KERNELS_NAME.
  *
  * A draw is a chain of some 270 dependent operations, of which a processor sees only a part at a
- * time.  So each step is done for GBS_MOST_ABREAST vectors before the next one begins: within a
+ * time.  So each step is done for ABREAST vectors before the next one begins: within a
  * step the vectors do not depend on each other and are worked on side by side (bench/NOTES.md). */
 #include "truncnorm/truncnorm_kernels.h"
 #include "rng/philox.h"
@@ -10,6 +10,8 @@
 
 #include <math.h>
 #include <string.h>
+
+enum { ABREAST = 8 };
 
 #if defined(__clang__)
 #define NO_UNROLL _Pragma("nounroll")

@@ -31,8 +31,8 @@ GBS_INLINE V TYPED(load_upper)(const gbs_truncnorm_stretch *s, int64_t at)
 /* `vectors` vectors from element `at` on, step by step. */
 GBS_INLINE void TYPED(draw_abreast)(const gbs_truncnorm_stretch *s, int64_t at, int vectors)
 {
-    TYPED(gbs_draw) draw[GBS_MOST_ABREAST];
-    V d[GBS_MOST_ABREAST];
+    TYPED(gbs_draw) draw[ABREAST];
+    V d[ABREAST];
     NO_UNROLL for (int k = 0; k < vectors; ++k)
     {
         const int64_t i = at + k * LANES;
@@ -55,8 +55,8 @@ GBS_INLINE void TYPED(draw_abreast)(const gbs_truncnorm_stretch *s, int64_t at, 
 static void TYPED(draw)(const gbs_truncnorm_stretch *s)
 {
     int64_t at = 0;
-    for (; at + GBS_MOST_ABREAST * LANES <= s->count; at += GBS_MOST_ABREAST * LANES)
-        TYPED(draw_abreast)(s, at, GBS_MOST_ABREAST);
+    for (; at + ABREAST * LANES <= s->count; at += ABREAST * LANES)
+        TYPED(draw_abreast)(s, at, ABREAST);
     for (; at < s->count; at += LANES)
         TYPED(draw_abreast)(s, at, 1);
 }

@@ -22,6 +22,14 @@
 
 #include "backend/cpu/words_body.h"
 
+/* Are all words of the job's sites first .. first + count - 1 wanted?  Then, and if they are those
+ * of whole counters, they go straight to where they are read. */
+static int all_wanted(const gbs_words_job *job, int64_t first, int64_t count)
+{
+    return job->wanted == NULL ||
+           memchr(job->wanted + job->like.first_site + first, 0, (size_t)count) == NULL;
+}
+
 static void store_words_f32(const gbs_words_job *job, int vectors)
 {
     const gbs_normals_job *const like = &job->like;
@@ -34,7 +42,12 @@ static void store_words_f32(const gbs_words_job *job, int vectors)
         float *const to = (float *)like->z + u * VF_LANES;
         for (int64_t first = 0; first < like->sites; first += CHUNK) {
             const int64_t count = chunk_at(like, first);
-            words_f32(&key, fixed, like->first_site + first, count, words);
+            if (all_wanted(job, first, count) && count % 4 == 0) {
+                words_f32(&key, fixed, like->first_site + first, count, to + first * like->z_row,
+                          like->z_row * (int64_t)sizeof *to);
+                continue;
+            }
+            words_f32(&key, fixed, like->first_site + first, count, words, (int64_t)sizeof *words);
             for (int64_t k = 0; k < count; ++k)
                 if (job->wanted == NULL || job->wanted[like->first_site + first + k])
                     memcpy(to + (first + k) * like->z_row, &words[k], sizeof words[k]);
@@ -52,7 +65,12 @@ static void store_words_f64(const gbs_words_job *job, int vectors)
         double *const to = (double *)like->z + u * VD_LANES;
         for (int64_t first = 0; first < like->sites; first += CHUNK) {
             const int64_t count = chunk_at(like, first);
-            words_f64(&key, &fixed, like->first_site + first, count, words);
+            if (all_wanted(job, first, count) && count % 2 == 0) {
+                words_f64(&key, &fixed, like->first_site + first, count, to + first * like->z_row,
+                          like->z_row * (int64_t)sizeof *to);
+                continue;
+            }
+            words_f64(&key, &fixed, like->first_site + first, count, words, (int64_t)sizeof *words);
             for (int64_t k = 0; k < count; ++k)
                 if (job->wanted == NULL || job->wanted[like->first_site + first + k])
                     memcpy(to + (first + k) * like->z_row, &words[k], sizeof words[k]);

@@ -106,7 +106,7 @@ static void BODY(words)(const gbs_normals_job *job, const uint8_t *kind)
         for (int64_t k = 0; k < job->sites; k += CHUNK) {
             W words[CHUNK];
             const int64_t count = chunk_at(job, k);
-            TYPED(words)(&key, fixed, job->first_site + k, count, words);
+            TYPED(words)(&key, fixed, job->first_site + k, count, words, (int64_t)sizeof *words);
             for (int64_t i = 0; i < count; ++i)
                 if (kind[job->first_site + k + i] == GBS_STEP_HELD)
                     memcpy((T *)job->z + (k + i) * job->z_row + u * V_LANES, &words[i],

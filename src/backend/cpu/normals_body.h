@@ -15,7 +15,7 @@ ALWAYS_INLINE void chunk_f32(const gbs_philox_key *key, const gbs_philox_fixed f
 {
     vw words[CHUNK];
     vf radius2[CHUNK / 2], first, second;
-    words_f32(key, fixed, site, count, words);
+    words_f32(key, fixed, site, count, words, (int64_t)sizeof *words);
     for (int64_t k = 0; 2 * k < count; ++k)
         radius2[k] = gbs_radius2_f32(words[2 * k]);
     for (int64_t k = 0; 2 * k < count; ++k, z += 2 * z_row) {
@@ -31,7 +31,7 @@ ALWAYS_INLINE void chunk_f64(const gbs_philox_key *key, const gbs_philox_fixed *
 {
     vq words[CHUNK];
     vd radius2[CHUNK / 2], low[CHUNK / 2], first, second;
-    words_f64(key, fixed, site, count, words);
+    words_f64(key, fixed, site, count, words, (int64_t)sizeof *words);
     for (int64_t k = 0; 2 * k < count; ++k)
         radius2[k] = gbs_radius2_f64(words[2 * k], &low[k]);
     for (int64_t k = 0; 2 * k < count; ++k, z += 2 * z_row) {

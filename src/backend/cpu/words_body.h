@@ -28,7 +28,7 @@ ALWAYS_INLINE void words_abreast(const gbs_philox_key *key, const gbs_philox_fix
 }
 
 ALWAYS_INLINE void places_f32(const gbs_philox_key *key, const gbs_philox_fixed fixed[V_HALVES],
-                              int64_t place, const int places, vw *words)
+                              int64_t place, const int places, void *words, int64_t row)
 {
     vq word[ABREAST][4];
     words_abreast(key, fixed, V_HALVES, place, places, word);
@@ -37,42 +37,46 @@ ALWAYS_INLINE void places_f32(const gbs_philox_key *key, const gbs_philox_fixed 
         vq halves[V_HALVES];
         for (int h = 0; h < V_HALVES; ++h)
             halves[h] = word[n / 4 * V_HALVES + h][n % 4];
-        words[n] = vw_join(halves);
+        const vw joined = vw_join(halves);
+        memcpy((char *)words + n * row, &joined, sizeof joined);
     }
 }
 
 ALWAYS_INLINE void places_f64(const gbs_philox_key *key, const gbs_philox_fixed *fixed,
-                              int64_t place, const int places, vq *words)
+                              int64_t place, const int places, void *words, int64_t row)
 {
     vq word[ABREAST][4];
     words_abreast(key, fixed, 1, place, places, word);
     UNROLL for (int n = 0; n < places; ++n)
     {
-        words[2 * n] = gbs_word53(word[n][0], word[n][1]);
-        words[2 * n + 1] = gbs_word53(word[n][2], word[n][3]);
+        const vq first = gbs_word53(word[n][0], word[n][1]);
+        const vq second = gbs_word53(word[n][2], word[n][3]);
+        memcpy((char *)words + 2 * n * row, &first, sizeof first);
+        memcpy((char *)words + (2 * n + 1) * row, &second, sizeof second);
     }
 }
 
-/* Words of `count` sites from `site` on, and of the sites that share the last one's counter. */
+/* Words of `count` sites from `site` on, and of the sites that share the last one's counter; rows
+ * of `words` are `row` bytes apart. */
 static void words_f32(const gbs_philox_key *key, const gbs_philox_fixed fixed[V_HALVES],
-                      int64_t site, int64_t count, vw words[CHUNK])
+                      int64_t site, int64_t count, void *words, int64_t row)
 {
     enum { PLACES = ABREAST / V_HALVES };
     int64_t k = 0;
     for (; k + 4 * (PLACES - 1) < count; k += 4 * PLACES)
-        places_f32(key, fixed, (site + k) / 4, PLACES, words + k);
+        places_f32(key, fixed, (site + k) / 4, PLACES, (char *)words + k * row, row);
     for (; k < count; k += 4)
-        places_f32(key, fixed, (site + k) / 4, 1, words + k);
+        places_f32(key, fixed, (site + k) / 4, 1, (char *)words + k * row, row);
 }
 
 static void words_f64(const gbs_philox_key *key, const gbs_philox_fixed *fixed, int64_t site,
-                      int64_t count, vq words[CHUNK])
+                      int64_t count, void *words, int64_t row)
 {
     int64_t k = 0;
     for (; k + 2 * (ABREAST - 1) < count; k += 2 * ABREAST)
-        places_f64(key, fixed, (site + k) / 2, ABREAST, words + k);
+        places_f64(key, fixed, (site + k) / 2, ABREAST, (char *)words + k * row, row);
     for (; k < count; k += 2)
-        places_f64(key, fixed, (site + k) / 2, 1, words + k);
+        places_f64(key, fixed, (site + k) / 2, 1, (char *)words + k * row, row);
 }
 
 static int64_t chunk_at(const gbs_normals_job *job, int64_t done)
