@@ -1,7 +1,10 @@
-/* Lanczos' method with full reorthogonalisation (Parlett, The Symmetric Eigenvalue Problem,
- * chapter 13; "twice is enough").  The basis is kept, in blocks taken as it grows, so that no
- * copies of converged eigenvalues appear, and after D steps the tridiagonal matrix is similar to
- * the whole operator: the method always ends.  A step costs one application and 4 D m flops. */
+/* Lanczos' method (Parlett, The Symmetric Eigenvalue Problem, chapter 13; "twice is enough").  The
+ * first KEPT basis vectors are kept, in blocks taken as they come, and every new one is made
+ * orthogonal to them, so that no copies of converged eigenvalues appear; up to KEPT sites the
+ * tridiagonal matrix is after D steps similar to the whole operator.  Eigenvalues that take more
+ * steps than that lie close together, as the ends of a long chain's spectrum, and no copy is there
+ * before the largest has converged (Paige, Linear Algebra Appl. 34, 1980): from then on a vector is
+ * made orthogonal to the two before it alone, and a step costs one application and 10 D flops. */
 #include "model/lanczos.h"
 #include "backend/cpu/linalg_kernels.h"
 
@@ -9,12 +12,15 @@
 #include <string.h>
 
 #define BLOCK 64      /* basis vectors taken at a time */
-#define CHECK_EVERY 8 /* steps between looks at the tridiagonal matrix */
+#define KEPT 512      /* basis vectors kept, a multiple of that */
+#define CHECK_EVERY 8 /* steps between looks at the tridiagonal matrix, and later a tenth of all   \
+                       */
+#define MOST 16       /* steps for each site, beyond KEPT sites; a chain takes about 4 */
 
 typedef struct lanczos {
     const gbs_allocator *allocator;
     const gbs_linalg_kernels *kernels;
-    int64_t dim, blocks;
+    int64_t dim, most, blocks; /* most: steps */
     double **basis;            /* [blocks] of [BLOCK, dim], NULL until needed */
     double *diagonal, *beside; /* of the tridiagonal matrix: beside[k] is between k and k+1 */
     double *next;              /* [dim] */
@@ -33,17 +39,21 @@ static void lanczos_end(lanczos *z)
 
 static int lanczos_begin(lanczos *z)
 {
-    z->blocks = (z->dim + BLOCK - 1) / BLOCK;
+    z->most = z->dim <= KEPT ? z->dim : MOST * z->dim;
+    z->blocks = z->dim <= KEPT ? (z->dim + BLOCK - 1) / BLOCK : KEPT / BLOCK + 1;
     z->basis = gbs_memory_take(z->allocator, z->blocks, sizeof *z->basis);
-    z->diagonal = gbs_memory_take(z->allocator, z->dim, sizeof(double));
-    z->beside = gbs_memory_take(z->allocator, z->dim, sizeof(double));
+    z->diagonal = gbs_memory_take(z->allocator, z->most, sizeof(double));
+    z->beside = gbs_memory_take(z->allocator, z->most, sizeof(double));
     z->next = gbs_memory_take(z->allocator, z->dim, sizeof(double));
     return z->basis != NULL && z->diagonal != NULL && z->beside != NULL && z->next != NULL;
 }
 
-/* Room for basis vector m; NULL if there is no memory. */
+/* Room for basis vector m, of which those from KEPT on take turns in the last block; NULL if there
+ * is no memory. */
 static double *basis_vector(lanczos *z, int64_t m)
 {
+    if (m >= KEPT)
+        m = KEPT + m % BLOCK;
     double **const block = &z->basis[m / BLOCK];
     if (*block == NULL)
         *block = gbs_memory_take(z->allocator, BLOCK * z->dim, sizeof **block);
@@ -153,7 +163,7 @@ static double lanczos_step(lanczos *z, const gbs_operator *op, int64_t m)
     int passes = 0;
     do {
         before = length;
-        for (int64_t k = m; k >= 0; --k)
+        for (int64_t k = m; k >= 0 && m < KEPT; --k)
             take_out(z, k);
         length = sqrt(dot(z->dim, z->next, z->next));
     } while (length < 0.7 * before && ++passes < 3);
@@ -167,6 +177,7 @@ static int iterate(lanczos *z, const gbs_operator *op, double *largest)
         if (op->apart[i] == op->apart[i])
             z->next[i] = 0; /* and so in every vector that follows */
     double length = sqrt(dot(z->dim, z->next, z->next));
+    int64_t next_check = CHECK_EVERY - 1;
     for (int64_t m = 0;; ++m) {
         double *const v = basis_vector(z, m);
         if (v == NULL)
@@ -174,10 +185,11 @@ static int iterate(lanczos *z, const gbs_operator *op, double *largest)
         for (int64_t i = 0; i < z->dim; ++i)
             v[i] = z->next[i] / length;
         z->beside[m] = length = lanczos_step(z, op, m);
-        const int last = m + 1 == z->dim;
+        const int last = m + 1 == z->most;
         /* A short remainder means that the space is invariant, and must not be divided by. */
-        if (!last && (m + 1) % CHECK_EVERY != 0 && length > GBS_LANCZOS_TOLERANCE * z->diagonal[0])
+        if (!last && m < next_check && length > GBS_LANCZOS_TOLERANCE * z->diagonal[0])
             continue;
+        next_check = m + (m < KEPT ? CHECK_EVERY : m / 10);
         double tail;
         *largest = largest_ritz(z, m + 1, &tail);
         if (last || length * tail <= GBS_LANCZOS_TOLERANCE * *largest)

@@ -13,8 +13,8 @@ typedef struct gbs_operator {
     const double *apart;
 } gbs_operator;
 
-/* Relative error at most GBS_LANCZOS_TOLERANCE and what `apply` itself commits.  The start is
- * always the same, and so is the result.  Fails: MEMORY. */
+/* Relative error at most GBS_LANCZOS_TOLERANCE, or what 16 D steps leave, and what `apply` itself
+ * commits.  The start is always the same, and so is the result.  Fails: MEMORY. */
 #define GBS_LANCZOS_TOLERANCE 1e-9
 gbs_status gbs_lanczos_largest(gbs_context *ctx, const gbs_operator *op, double *largest);
 

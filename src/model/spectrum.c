@@ -11,11 +11,30 @@
 #include <math.h>
 #include <string.h>
 
+/* The rows of Q and of its factor between their first and last numbers that are not 0, which alone
+ * are gone through: a banded matrix costs its band. */
 typedef struct view {
     const gbs_model *model;
     const gbs_linalg_kernels *kernels;
-    const double *root; /* [D] sqrt(Q_ii) */
+    const double *root;         /* [D] sqrt(Q_ii) */
+    const int64_t *from, *upto; /* [D] of row i of Q; the factor's starts at from[i] too */
+    int banded;
 } view;
+
+/* Returns how many numbers lie between the first of each row and its diagonal. */
+static int64_t find_profile(const gbs_model *model, int64_t *from, int64_t *upto)
+{
+    int64_t inside = 0;
+    for (int64_t i = 0; i < model->dim; ++i) {
+        const double *const row = model->precision + i * model->dim;
+        for (from[i] = 0; from[i] < i && row[from[i]] == 0;)
+            ++from[i];
+        for (upto[i] = model->dim; upto[i] > i + 1 && row[upto[i] - 1] == 0;)
+            --upto[i];
+        inside += i - from[i];
+    }
+    return inside;
+}
 
 /* y = Q x by columns, which by symmetry are rows: contiguous. */
 static void apply_precision(const void *self, const double *restrict x, double *restrict y)
@@ -23,15 +42,31 @@ static void apply_precision(const void *self, const double *restrict x, double *
     const view *const a = self;
     const int64_t n = a->model->dim;
     memset(y, 0, (size_t)n * sizeof *y);
-    for (int64_t j = 0; j < n; ++j)
-        a->kernels->axpy(n, x[j], a->model->precision + j * n, y);
+    for (int64_t j = 0; j < n; ++j) {
+        const int64_t from = a->from[j];
+        a->kernels->axpy(a->upto[j] - from, x[j], a->model->precision + j * n + from, y + from);
+    }
 }
 
 static void solve(const view *a, double *y)
 {
     const int64_t n = a->model->dim;
-    a->kernels->solve_forward(n, a->model->factor, n, y);
-    a->kernels->solve_backward(n, a->model->factor, n, y);
+    const double *const l = a->model->factor;
+    if (!a->banded) {
+        a->kernels->solve_forward(n, l, n, y);
+        a->kernels->solve_backward(n, l, n, y);
+        return;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+        for (int64_t k = a->from[i]; k < i; ++k)
+            y[i] = fma(-l[i * n + k], y[k], y[i]);
+        y[i] /= l[i * n + i];
+    }
+    for (int64_t i = n - 1; i >= 0; --i) {
+        const int64_t from = a->from[i];
+        y[i] /= l[i * n + i];
+        a->kernels->axpy(i - from, -y[i], l + i * n + from, y + from);
+    }
 }
 
 static void apply_covariance(const void *self, const double *restrict x, double *restrict y)
@@ -52,10 +87,19 @@ static void apply_scaled_covariance(const void *self, const double *restrict x, 
         y[i] *= a->root[i];
 }
 
+/* Of eight rows at a time the factor's long rows are gone through eight times as fast. */
+enum { BANDED = 8 };
+
 static gbs_status find_ends(gbs_context *ctx, const gbs_model *model, double *root,
-                            gbs_spectrum *found)
+                            int64_t *profile, gbs_spectrum *found)
 {
-    const view a = {model, gbs_linalg_kernels_for(ctx->isa), root};
+    const int64_t inside = find_profile(model, profile, profile + model->dim);
+    const view a = {.model = model,
+                    .kernels = gbs_linalg_kernels_for(ctx->isa),
+                    .root = root,
+                    .from = profile,
+                    .upto = profile + model->dim,
+                    .banded = inside <= model->dim * (model->dim / 2 / BANDED)};
     for (int64_t i = 0; i < model->dim; ++i)
         root[i] = sqrt(model->precision[i * model->dim + i]);
     int64_t free_sites = 0;
@@ -85,16 +129,21 @@ gbs_status gbs_model_spectrum(gbs_context *ctx, const gbs_model *model, gbs_spec
     if (ctx == NULL || model == NULL || out == NULL)
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "%s: NULL", model == NULL ? "model" : "out");
     double *const root = gbs_memory_take(&ctx->allocator, model->dim, sizeof *root);
-    if (root == NULL)
-        return gbs_fail_memory(ctx, "spectrum", model->dim, sizeof *root);
+    int64_t *const profile = gbs_memory_take(&ctx->allocator, model->dim, 2 * sizeof *profile);
+    if (root == NULL || profile == NULL) {
+        gbs_memory_give(&ctx->allocator, root);
+        gbs_memory_give(&ctx->allocator, profile);
+        return gbs_fail_memory(ctx, "spectrum", model->dim, 2 * sizeof *profile);
+    }
     gbs_spectrum found = {.asymmetry = model->asymmetry,
                           .asymmetry_row = model->asymmetry_row,
                           .asymmetry_column = model->asymmetry_column};
     fenv_t saved;
     gbs_float_enter(&saved);
-    const gbs_status status = find_ends(ctx, model, root, &found);
+    const gbs_status status = find_ends(ctx, model, root, profile, &found);
     gbs_float_leave(&saved);
     gbs_memory_give(&ctx->allocator, root);
+    gbs_memory_give(&ctx->allocator, profile);
     if (status == GBS_OK)
         *out = found;
     return status;

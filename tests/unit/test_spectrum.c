@@ -88,6 +88,35 @@ static void test_car(void **state)
 }
 
 /* Few distinct eigenvalues: the Krylov space ends after as many steps. */
+/* More sites than basis vectors are kept, and ends whose eigenvalues lie 1e-5 apart: a ring, and a
+ * path with ends like its other sites. */
+static void test_long_chains(void **state)
+{
+    (void)state;
+    enum { LONG = 1500 };
+    static const double kappas[] = {1e-3, 1};
+    double *const q = malloc(LONG * LONG * sizeof *q);
+    for (int turn = 0; turn < 4; ++turn) {
+        const double kappa = kappas[turn / 2];
+        const int ring = turn % 2;
+        memset(q, 0, LONG * LONG * sizeof *q);
+        for (int64_t i = 0; i < LONG; ++i)
+            q[i * LONG + i] = 2 + kappa;
+        for (int64_t i = 0; i + 1 < LONG; ++i)
+            q[i * LONG + i + 1] = q[(i + 1) * LONG + i] = -1;
+        if (ring)
+            q[LONG - 1] = q[(LONG - 1) * LONG] = -1;
+        /* a constant diagonal, so that tau_max is that over the least eigenvalue */
+        const double step = ring ? 0 : PI / (LONG + 1);
+        const double least = kappa + 4 * pow(sin(step / 2), 2);
+        const double largest = kappa + 4 * pow(cos(step / 2), 2);
+        const gbs_spectrum got = spectrum_of(q, LONG, GBS_ISA_AUTO);
+        assert_spectrum(ring ? "a ring" : "a path", &got, LONG, least, largest,
+                        (2 + kappa) / least);
+    }
+    free(q);
+}
+
 static void test_few_eigenvalues(void **state)
 {
     (void)state;
@@ -217,9 +246,10 @@ static void test_repeatable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lattice),         cmocka_unit_test(test_car),
-        cmocka_unit_test(test_few_eigenvalues), cmocka_unit_test(test_scales),
-        cmocka_unit_test(test_badly_scaled),    cmocka_unit_test(test_repeatable),
+        cmocka_unit_test(test_lattice),     cmocka_unit_test(test_car),
+        cmocka_unit_test(test_long_chains), cmocka_unit_test(test_few_eigenvalues),
+        cmocka_unit_test(test_scales),      cmocka_unit_test(test_badly_scaled),
+        cmocka_unit_test(test_repeatable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
