@@ -394,8 +394,8 @@ static void test_refused_memory(void **state)
             fail_msg("request %lld refused: expected no leak, got %lld blocks", (long long)k,
                      (long long)(count.taken - count.given));
     }
-    /* create 6, sd 2, log density 1, spectrum 1 + 3 * 5, Gibbs rate 1 */
-    assert_int_equal(k - 1, 26);
+    /* create 6, sd 2, log density 1, spectrum 2 + 3 * 5, Gibbs rate 1 */
+    assert_int_equal(k - 1, 27);
     printf("checked: each of %lld requests refused once: MEMORY, NULL, no leak\n",
            (long long)(k - 1));
     free(covariance);
