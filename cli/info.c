@@ -111,13 +111,13 @@ static exit_code check_rows(gbs_context *ctx, facts *f, const gbs_model *model)
                     f->files.rows, gbs_context_message(ctx));
 }
 
-/* By formula where there is one. */
-static exit_code find_rate(gbs_context *ctx, facts *f, const gbs_model *model)
+/* By formula where there is one; by LAPACK up to RATE_LARGEST, or always. */
+static exit_code find_rate(gbs_context *ctx, facts *f, const gbs_model *model, bool always)
 {
     const gbs_status status = gbs_model_gibbs_rate(ctx, model, &f->spectrum, f->omega, &f->rate);
     if (status != GBS_OK)
         return complain_status(ctx, status);
-    if (!isnan(f->rate))
+    if (!isnan(f->rate) || (f->dim > RATE_LARGEST && !always))
         return EXIT_FINE;
     double error;
     const exit_code code =
@@ -147,8 +147,8 @@ static exit_code gather(gbs_context *ctx, facts *f, bool rate_always)
     keep_in_range(&f->spectrum);
     f->tau = (2 / f->omega - 1) * f->spectrum.tau_max;
     f->rate = NAN;
-    if (code == EXIT_FINE && (f->dim <= RATE_LARGEST || rate_always))
-        code = find_rate(ctx, f, model);
+    if (code == EXIT_FINE)
+        code = find_rate(ctx, f, model, rate_always);
     weigh(f);
     if (!free_sites(f))
         leave_blank(f);
@@ -308,8 +308,9 @@ exit_code verb_info(int argc, char **argv)
         {"--omega", "W", "over-relaxation weight, 0 < W < 2 (default 1)", &f.omega, OPTION_REAL,
          .low = 0, .high = 2, .open = true},
         {"--rate", NULL,
-         "compute the Gibbs rate however large the matrix; takes\n"
-         "about 10 n^3 operations, left out above n = 2048",
+         "the Gibbs rate by LAPACK however large the matrix: about\n"
+         "10 n^3 operations, left out above n = 2048; where there\n"
+         "is a formula (chains, lattices) it is always given",
          &rate_always, OPTION_FLAG, .required = false},
         {"--json", NULL, "one JSON object on standard output", &json, OPTION_FLAG,
          .required = false},

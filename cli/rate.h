@@ -4,8 +4,8 @@
 
 #include "cli.h"
 
-/* The largest size whose rate is computed without being asked for: about 3 s there with OpenBLAS
- * on one 2020s core, 14 s with the reference BLAS. */
+/* The largest size for which LAPACK is called without being asked for: about 3 s there with
+ * OpenBLAS on one 2020s core, 14 s with the reference BLAS. */
 enum { RATE_LARGEST = 2048 };
 
 /* From 1 - rate below this on no number of sweeps is given: the matrix itself is rounded. */

@@ -54,7 +54,9 @@ def info(precision, *, covariance=False, omega=1.0, rate=None, fix=None, lower=N
     upper,   them, and there is no advice.  Rows that contradict each other, or leave no room between them,
     rows,    are refused by a message with the rows, where Clp is installed
     row_lower, row_upper
-    rate     compute the Gibbs rate, about 10 D^3 operations; by default up to D = 2048
+    rate     the Gibbs rate comes from a formula where Q is consistently ordered (chains, lattices), else from
+             about 10 D^3 operations: by default those up to D = 2048 alone; with True always; with False
+             neither
 
     Returns a dict with the names of `gibbsite info --json`: size, fixed, bounded, rows, rows_checked
     (whether there is room between them; False where Clp is not installed, or finds no start), nonzeros,
@@ -72,13 +74,13 @@ def info(precision, *, covariance=False, omega=1.0, rate=None, fix=None, lower=N
         spectrum, q, fixed = model.spectrum(), model.precision, model.fixed
         bounded = model.boxes(np.float64).bounded
         checked = _room_between(model) if model.rows else None
-        wanted = len(q) <= _RATE_LARGEST if rate is None else rate
-        gibbs_rate = model.gibbs_rate(spectrum, omega) if wanted else None
+        wanted = rate is None or rate
+        gibbs_rate = model.gibbs_rate(spectrum, omega) if wanted else np.nan
     uncertain = False
-    if wanted and np.isnan(gibbs_rate):
+    if wanted and np.isnan(gibbs_rate) and (rate or len(q) <= _RATE_LARGEST):
         gibbs_rate, error = _general_gibbs_rate(q, omega)
         uncertain = not _is_certain(gibbs_rate, error)
-        gibbs_rate = None if uncertain else gibbs_rate
+    gibbs_rate = None if uncertain or np.isnan(gibbs_rate) else gibbs_rate
     held = 0 if fixed is None else int(np.isfinite(fixed).sum())
     n, tau = len(q) - held, (2 / omega - 1) * spectrum.tau_max
     known = gibbs_rate is not None and 1 - gibbs_rate >= _RATE_NEAREST

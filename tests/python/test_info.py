@@ -54,6 +54,16 @@ def test_info():
     assert none["nonzeros"] == 0 and none["tau_max"] is None and none["advice"] is None
 
 
+def test_rates_beyond_the_limit(monkeypatch):
+    monkeypatch.setattr(sys.modules["gibbsite._info"], "_RATE_LARGEST", 2)
+    chain = 2 * np.eye(3) - np.eye(3, k=1) - np.eye(3, k=-1)  # by formula: 1 - 1 / tau_max = sqrt(1 / 2)
+    around = 3 * np.eye(3) - (1 - np.eye(3))  # G = [0 9 9; 0 3 12; 0 4 7] / 27
+    for q, by_default, always in ((chain, 0.5, 0.5), (around, None, (5 + 52**0.5) / 27)):
+        for rate, expected in ((None, by_default), (True, always), (False, None)):
+            got = gibbsite.info(q, rate=rate)["gibbs_rate"]
+            assert got == (expected if expected is None else pytest.approx(expected, rel=1e-12)), (q, rate)
+
+
 def test_info_of_rows():
     sparse = pytest.importorskip("scipy.sparse")
     free = gibbsite.info(Q)
