@@ -15,16 +15,31 @@
 
 /* A size line costs nothing to write, a dense array does to hold; a large one with an empty row or
  * column is taken for a slip.  (As a precision or a covariance it could not be used anyway.) */
-static gbs_io_status check_entries(const gbs_mtx *m, const char *path, gbs_io_error *error)
+static gbs_io_status check_entries(const gbs_mtx *m, int64_t most, const char *path,
+                                   gbs_io_error *error)
 {
     const int64_t longest = m->rows > m->columns ? m->rows : m->columns;
-    if (m->rows <= LARGE / m->columns || m->count >= longest)
+    if (m->rows <= LARGE / m->columns || most >= longest)
         return GBS_IO_OK;
     return gbs_io_fail(error, GBS_IO_CONTENT, path,
                        "announces %" PRId64 " %s and %" PRId64 " %s, but holds only %" PRId64 " %s",
                        m->rows, gbs_plural(m->rows, "row", "rows"), m->columns,
                        gbs_plural(m->columns, "column", "columns"), m->count,
                        gbs_plural(m->count, "entry", "entries"));
+}
+
+/* A size line that no matrix in memory can follow is refused before the entries are read, which in
+ * a pipe may be without end. */
+static gbs_io_status check_announced(const char *path, const char *start, int64_t bytes,
+                                     gbs_io_error *error)
+{
+    gbs_mtx size;
+    if (!gbs_mtx_announced(start, bytes, &size))
+        return GBS_IO_OK; /* what is wrong with it, the reader says */
+    const int64_t most =
+        size.symmetric && size.count <= INT64_MAX / 2 ? 2 * size.count : size.count;
+    const gbs_io_status status = check_entries(&size, most, path, error);
+    return status ? status : gbs_mtx_check_memory(&size, path, error);
 }
 
 static gbs_io_status read_matrix_market(gbs_input *input, gbs_array *out, gbs_io_error *error)
@@ -34,7 +49,7 @@ static gbs_io_status read_matrix_market(gbs_input *input, gbs_array *out, gbs_io
     if (status)
         return status;
     double *dense = NULL;
-    status = check_entries(&matrix, input->path, error);
+    status = check_entries(&matrix, matrix.count, input->path, error);
     if (!status)
         status = gbs_mtx_densify(&matrix, input->path, &dense, error);
     if (!status)
@@ -84,7 +99,7 @@ static gbs_io_status read_path(const char *path, int rows_apart, gbs_array *out,
 {
     *out = (gbs_array){0};
     gbs_input input;
-    gbs_io_status status = gbs_npz_input_open(&input, path, error);
+    gbs_io_status status = gbs_npz_input_open(&input, path, check_announced, error);
     if (status)
         return status;
     input.rows_apart = rows_apart;

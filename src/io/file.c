@@ -15,11 +15,14 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+/* The bytes that a check sees. */
+enum { START = 65536 };
+
 /* Reads a stream of unknown length to its end. */
-static gbs_io_status slurp(FILE *stream, const char *path, char **memory, int64_t *bytes,
-                           gbs_io_error *error)
+static gbs_io_status slurp(FILE *stream, const char *path, gbs_input_check *check, char **memory,
+                           int64_t *bytes, gbs_io_error *error)
 {
-    size_t capacity = 65536, used = 0;
+    size_t capacity = START, used = 0;
     char *block = malloc(capacity);
     if (!block)
         return gbs_io_fail_memory(error, path, (int64_t)capacity, 1);
@@ -29,6 +32,12 @@ static gbs_io_status slurp(FILE *stream, const char *path, char **memory, int64_
             free(block);
             return gbs_io_fail_byte(error, GBS_IO_CONTENT, path, 0,
                                     "is zero: neither a text nor an array");
+        }
+        gbs_io_status status =
+            check && capacity == START ? check(path, block, (int64_t)used, error) : GBS_IO_OK;
+        if (status) {
+            free(block);
+            return status;
         }
         if (used < capacity)
             break;
@@ -49,7 +58,26 @@ static gbs_io_status slurp(FILE *stream, const char *path, char **memory, int64_
     return GBS_IO_OK;
 }
 
+static gbs_io_status check_start(gbs_input *input, gbs_input_check *check, gbs_io_error *error)
+{
+    const int64_t bytes = input->bytes < START ? input->bytes : START;
+    char *start = malloc((size_t)bytes + 1);
+    if (!start)
+        return gbs_io_fail_memory(error, input->path, bytes, 1);
+    gbs_io_status status = gbs_input_read(input, 0, start, bytes, error);
+    if (!status)
+        status = check(input->path, start, bytes, error);
+    free(start);
+    return status;
+}
+
 gbs_io_status gbs_input_open(gbs_input *input, const char *path, gbs_io_error *error)
+{
+    return gbs_input_open_checked(input, path, NULL, error);
+}
+
+gbs_io_status gbs_input_open_checked(gbs_input *input, const char *path, gbs_input_check *check,
+                                     gbs_io_error *error)
 {
     *input = (gbs_input){.path = path};
     FILE *stream = fopen(path, "rb");
@@ -65,11 +93,14 @@ gbs_io_status gbs_input_open(gbs_input *input, const char *path, gbs_io_error *e
     if (S_ISREG(about.st_mode)) {
         input->stream = stream;
         input->bytes = (int64_t)about.st_size;
-        return GBS_IO_OK;
+        const gbs_io_status status = check ? check_start(input, check, error) : GBS_IO_OK;
+        if (status)
+            gbs_input_close(input);
+        return status;
     }
     char *memory = NULL;
     int64_t bytes = 0;
-    gbs_io_status status = slurp(stream, path, &memory, &bytes, error);
+    gbs_io_status status = slurp(stream, path, check, &memory, &bytes, error);
     fclose(stream);
     *input = (gbs_input){0};
     return status ? status : gbs_input_from_memory(input, path, memory, bytes, error);

@@ -26,6 +26,15 @@ typedef struct gbs_input {
  * zero. */
 gbs_io_status gbs_input_open(gbs_input *input, const char *path, gbs_io_error *error);
 
+/* Judges an input by its first bytes. */
+typedef gbs_io_status gbs_input_check(const char *path, const char *start, int64_t bytes,
+                                      gbs_io_error *error);
+
+/* The same, with a check (or NULL) of the first 64 KiB, or all there is, before more is read.
+ * Fails: also as the check does. */
+gbs_io_status gbs_input_open_checked(gbs_input *input, const char *path, gbs_input_check *check,
+                                     gbs_io_error *error);
+
 /* An input that lies in memory from malloc, with room for at least one byte.  `path` is what
  * messages call it.
  * Owns: `memory` becomes the input's, whatever the result.

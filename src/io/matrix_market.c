@@ -150,7 +150,7 @@ static int64_t array_entries(const reader *r)
     return r->symmetric ? (all + r->rows) / 2 : all;
 }
 
-static gbs_io_status read_size(reader *r)
+static gbs_io_status read_size_line(reader *r)
 {
     char *line = next_line(r);
     if (!line)
@@ -170,11 +170,20 @@ static gbs_io_status read_size(reader *r)
                                 "a symmetric matrix of %" PRId64 " %s and %" PRId64 " %s", r->rows,
                                 gbs_plural(r->rows, "row", "rows"), r->columns,
                                 gbs_plural(r->columns, "column", "columns"));
+    if (!r->coordinate)
+        r->declared = array_entries(r);
+    return GBS_IO_OK;
+}
+
+/* The size line, and whether the rest of the file can hold what it asks for. */
+static gbs_io_status read_size(reader *r)
+{
+    gbs_io_status status = read_size_line(r);
+    if (status)
+        return status;
     /* The shortest entries are "1 1\n", "1 1 1\n" and "1\n"; the last needs no newline. */
     int64_t shortest = !r->coordinate ? 2 : r->field == FIELD_PATTERN ? 4 : 6;
     int64_t room = (r->bytes_left + 1) / shortest;
-    if (!r->coordinate)
-        r->declared = array_entries(r);
     if (r->declared < 0 || r->declared > room)
         return gbs_io_fail_line(r->error, GBS_IO_CONTENT, r->path, r->line,
                                 "the size line asks for more entries than the file's remaining "
@@ -371,17 +380,58 @@ gbs_io_status gbs_mtx_read(const char *path, gbs_mtx *out, gbs_io_error *error)
     return status;
 }
 
+int gbs_mtx_announced(const char *start, int64_t bytes, gbs_mtx *out)
+{
+    *out = (gbs_mtx){0};
+    char *text = bytes > 0 && *start == '%' ? strndup(start, (size_t)bytes) : NULL;
+    if (!text)
+        return 0;
+    char *last = strrchr(text, '\n'); /* the line behind it may go on */
+    *(last ? last : text) = 0;
+    gbs_io_error unused;
+    reader r = {.path = "", .cursor = text, .bytes_left = bytes, .error = &unused};
+    const int known = !read_banner(&r) && !read_size_line(&r);
+    if (known)
+        *out = (gbs_mtx){.rows = r.rows,
+                         .columns = r.columns,
+                         .count = r.declared >= 0 ? r.declared : INT64_MAX,
+                         .symmetric = r.symmetric};
+    free(text);
+    return known;
+}
+
+static gbs_io_status refuse_dense(const gbs_mtx *matrix, const char *path, gbs_io_error *error)
+{
+    return gbs_io_fail(error, GBS_IO_MEMORY, path,
+                       "no memory for a dense matrix of %" PRId64 " %s and %" PRId64 " %s",
+                       matrix->rows, gbs_plural(matrix->rows, "row", "rows"), matrix->columns,
+                       gbs_plural(matrix->columns, "column", "columns"));
+}
+
+static int is_countable(const gbs_mtx *matrix)
+{
+    return matrix->rows <= INT64_MAX / (int64_t)sizeof(double) / matrix->columns;
+}
+
+gbs_io_status gbs_mtx_check_memory(const gbs_mtx *matrix, const char *path, gbs_io_error *error)
+{
+    void *volatile block = NULL; /* compilers leave out an allocation that nothing uses */
+    if (is_countable(matrix))
+        block = malloc((size_t)(matrix->rows * matrix->columns) * sizeof(double));
+    if (!block)
+        return refuse_dense(matrix, path, error);
+    free(block);
+    return GBS_IO_OK;
+}
+
 gbs_io_status gbs_mtx_densify(const gbs_mtx *matrix, const char *path, double **dense,
                               gbs_io_error *error)
 {
     *dense = NULL;
-    if (matrix->rows <= INT64_MAX / (int64_t)sizeof(double) / matrix->columns)
+    if (is_countable(matrix))
         *dense = calloc((size_t)(matrix->rows * matrix->columns), sizeof(double));
     if (!*dense)
-        return gbs_io_fail(error, GBS_IO_MEMORY, path,
-                           "no memory for a dense matrix of %" PRId64 " %s and %" PRId64 " %s",
-                           matrix->rows, gbs_plural(matrix->rows, "row", "rows"), matrix->columns,
-                           gbs_plural(matrix->columns, "column", "columns"));
+        return refuse_dense(matrix, path, error);
     for (int64_t k = 0; k < matrix->count; k++)
         (*dense)[matrix->row[k] * matrix->columns + matrix->column[k]] = matrix->value[k];
     return GBS_IO_OK;

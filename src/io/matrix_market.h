@@ -39,6 +39,14 @@ gbs_io_status gbs_mtx_read_input(gbs_input *input, gbs_mtx *out, gbs_io_error *e
 gbs_io_status gbs_mtx_densify(const gbs_mtx *matrix, const char *path, double **dense,
                               gbs_io_error *error);
 
+/* What the first bytes of a file announce: rows, columns, symmetry, and in `count` its entries
+ * before expansion (INT64_MAX beyond it); nothing is allocated.  0 where they are not those of a
+ * Matrix Market file up to the end of a good size line. */
+int gbs_mtx_announced(const char *start, int64_t bytes, gbs_mtx *out);
+
+/* Whether there is memory for gbs_mtx_densify to give, by the size alone.  Fails: MEMORY. */
+gbs_io_status gbs_mtx_check_memory(const gbs_mtx *matrix, const char *path, gbs_io_error *error);
+
 void gbs_mtx_free(gbs_mtx *matrix); /* accepts an all-zero matrix; leaves it so */
 
 /* Writer of the lower triangle of a symmetric matrix as "coordinate real symmetric", 17

@@ -175,14 +175,15 @@ gbs_io_status gbs_npz_member(gbs_input *archive, const char *path, const char *m
     return status;
 }
 
-gbs_io_status gbs_npz_input_open(gbs_input *input, const char *path, gbs_io_error *error)
+gbs_io_status gbs_npz_input_open(gbs_input *input, const char *path, gbs_input_check *check,
+                                 gbs_io_error *error)
 {
     const size_t length = gbs_npz_file_length(path);
     const char *member = path[length] ? path + length + 1 : NULL;
     char *name = member ? strndup(path, length) : NULL;
     if (member && !name)
         return gbs_io_fail_memory(error, path, (int64_t)length, 1);
-    gbs_io_status status = gbs_input_open(input, member ? name : path, error);
+    gbs_io_status status = gbs_input_open_checked(input, member ? name : path, check, error);
     unsigned char start[4] = {0};
     const int64_t known = status || input->bytes >= 4 ? 4 : input->bytes;
     if (!status)

@@ -301,7 +301,7 @@ gbs_io_status gbs_results_open(const char *path, gbs_results_reader **out, gbs_i
 {
     *out = NULL;
     gbs_input input;
-    gbs_io_status status = gbs_npz_input_open(&input, path, error);
+    gbs_io_status status = gbs_npz_input_open(&input, path, NULL, error);
     if (status)
         return status;
     status = gbs_results_open_input(&input, out, error);

@@ -224,6 +224,33 @@ test_refused() {
     code 3 gibbsite info -Q empty.mtx
 }
 
+# A size that no dense matrix can have is refused at the size line, of a file and of a pipe, which is not read on:
+# its writer, of 100 MB, does not come to its end.  Of the entries there are fewer than announced, but that comes later.
+test_impossible_sizes() {
+    echo 1 >one.csv
+    head='%%%%MatrixMarket matrix coordinate real'
+    for size in "symmetric\n1000000000 1000000000 1999999999" "general\n4000000000 4000000000 4000000000"; do
+        n=$(printf "$size" | tail -n 1 | cut -d ' ' -f 1)
+        printf "$head $size\n1 1 1\n" >q.mtx
+        for verb in "info" "sample --seed 1 --draws 1 -o x.npy"; do
+            code 4 gibbsite $verb -Q q.mtx
+            says err "q.mtx: no memory for a dense matrix of $n rows and $n columns"
+            { printf "$head $size\n"; yes "1 1 1" | head -c 100000000 && : >whole; } 2>pipe.err |
+                code 4 gibbsite $verb -Q /dev/stdin || exit 1
+            says err "/dev/stdin: no memory for a dense matrix of $n rows and $n columns"
+            absent whole
+        done
+        code 4 gibbsite info -Q one.csv --rows q.mtx --row-lower 0
+        says err "q.mtx: no memory for a dense matrix"
+    done
+    printf "$head symmetric\n1000000000 1000000000 7\n1 1 1\n" >q.mtx
+    code 3 gibbsite info -Q q.mtx
+    says err "q.mtx: announces 1000000000 rows and 1000000000 columns, but holds only 7 entries"
+    printf '%%%%MatrixMarket matrix array real general\n4000000000 4000000000\n1\n' >q.mtx
+    code 4 gibbsite info -Q q.mtx
+    says err "q.mtx: no memory for a dense matrix of 4000000000 rows"
+}
+
 # The same matrix in every format is one model; C72: the order of a column-major file.
 test_formats() {
     printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 2\n2 1 -1\n2 2 3\n' >q.mtx
