@@ -242,7 +242,7 @@ static void test_slow_chain(void **state)
     printf("checked: AR(1) of .99, over-relaxed by .95\n");
 }
 
-/* Sweeps for an independent draw of the mean, where 14 were measured (docs/bounds.md) and 116
+/* Sweeps for an independent draw of the mean, where 14 were measured (docs/bounds.md) and 119
  * without over-relaxation.  The time comes from a window of about 6 times itself, so that its
  * relative error is sqrt(2 (2 * 6 * 14 + 1) / n) over n draws. */
 static void test_mixing(void **state)
