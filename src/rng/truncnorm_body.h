@@ -33,18 +33,17 @@ typedef struct NAME(draw) {
     V a, b, w; /* |a| <= b, but for rounding */
     W word;    /* counts from a */
     M mirrored, middle;
-    V start;                    /* of the equation for d: a, or 0 for the middle kind */
-    V above, below, r;          /* R(start) as a quotient and as a number */
-    V mills_a, mills_b;         /* middle: R(-a) and R(b) */
-    V ratio, inverse;           /* side: R(b) / R(a) and 1 / R(a) */
-    V density_b, power, rise;   /* see truncnorm_quotients, truncnorm_densities */
-    V d1, d2;                   /* derivatives of R at start: -d1, d2; the next one is -d3 */
-    V kept, lost;               /* e^-t and 1 - e^-t */
-    int some_middle, some_side; /* lanes */
-    int some_gentle;            /* see truncnorm_side */
-    int two_ended;              /* does any lane have an upper bound within reach? */
-    M left;                     /* middle: the draw lies below the mean */
-    V level;                    /* float: t; double: e^-t in one number */
+    V start;                  /* of the equation for d: a, or 0 for the middle kind */
+    V above, below, r;        /* R(start) as a quotient and as a number */
+    V mills_a, mills_b;       /* middle: R(-a) and R(b) */
+    V ratio, inverse;         /* side: R(b) / R(a) and 1 / R(a) */
+    V density_b, power, rise; /* see truncnorm_quotients, truncnorm_densities */
+    V d1, d2;                 /* derivatives of R at start: -d1, d2; the next one is -d3 */
+    V kept, lost;             /* e^-t and 1 - e^-t */
+    int some_middle, some_side, some_narrow; /* lanes; narrow: see truncnorm_side */
+    int two_ended;                           /* does any lane have an upper bound within reach? */
+    M left;  /* of the middle kind, and the draw lies below the mean */
+    V level; /* float: t; double: e^-t in one number */
 } NAME(draw);
 
 /* m finite, s normal, lo <= hi, lo < inf, hi > -inf. */
@@ -54,7 +53,7 @@ GBS_INLINE void NAME(truncnorm_box)(NAME(draw) * draw, V m, V s, V lo, V hi, W w
     const V a = V_(mul)(V_(sub)(lo, m), inverse), b = V_(mul)(V_(sub)(hi, m), inverse);
     /* the sign of a sum is never lost to rounding; of infinite bounds' it is NaN, as good as 0 */
     const V sum = V_(add)(a, b), zero = NUMBER(0.0);
-    const M tied = M_(and)(V_(not_less)(zero, sum), NAME(upper_half)(word));
+    const M tied = V_(not_less_in)(NAME(upper_half)(word), zero, sum);
     draw->mirrored = M_(or)(V_(less)(sum, zero), tied);
     draw->w = V_(mul)(V_(sub)(hi, lo), inverse);
     draw->a = V_(select_minus)(draw->mirrored, a, b);
@@ -71,9 +70,11 @@ typedef struct NAME(quotients) {
 GBS_INLINE void NAME(truncnorm_quotients)(NAME(draw) * draw, NAME(quotients) * q)
 {
     const V a = draw->a, b = draw->b;
-    draw->middle = M_(and)(V_(less)(a, NUMBER(0.0)), V_(not_less)(draw->w, NARROW));
+    const M wide = V_(not_less)(draw->w, NARROW);
+    draw->middle = V_(less_in)(wide, a, NUMBER(0.0));
     draw->some_middle = M_(any)(draw->middle);
     draw->some_side = !M_(all)(draw->middle);
+    draw->some_narrow = !M_(all)(wide);
     NAME(mills)
     (V_(min)(V_(negate_where)(draw->middle, a), FARTHEST), &q->above_a, &q->below_a);
     q->above_b = FARTHEST_ABOVE;
@@ -110,19 +111,9 @@ GBS_INLINE void NAME(truncnorm_ratios)(NAME(draw) * draw, const NAME(quotients) 
     draw->start = V_(select)(draw->middle, a, NUMBER(0.0));
     draw->above = V_(select)(draw->middle, above_a, ABOVE_AT_0);
     draw->below = V_(select)(draw->middle, below_a, one);
-    const V far = V_(nfma)(V_(mul)(inverse, inverse), inverse, inverse); /* 1/a - 1/a^3 */
-    draw->r = V_(select)(draw->middle, V_(select)(near, far, draw->mills_a), MILLS_AT_0);
-}
-
-/* Is a box so narrow, and the density's drop over it so small, that differences lose digits? */
-GBS_INLINE M NAME(truncnorm_gentle)(const NAME(draw) * draw, V drop)
-{
-    return M_(and)(V_(less)(draw->w, NARROW), V_(less)(drop, GENTLE));
-}
-
-GBS_INLINE V NAME(truncnorm_drop)(const NAME(draw) * draw)
-{
-    return V_(mul)(V_(fma)(draw->w, NUMBER(0.5), draw->a), draw->w);
+    draw->r = V_(select)(draw->middle, draw->mills_a, MILLS_AT_0);
+    if (!M_(all)(near)) /* 1/a - 1/a^3 */
+        draw->r = V_(select)(near, V_(nfma)(V_(mul)(inverse, inverse), inverse, inverse), draw->r);
 }
 
 /* power (1 + rise) is e^(-a^2/2) for the middle kind, else the ratio of the densities at the
@@ -130,9 +121,8 @@ GBS_INLINE V NAME(truncnorm_drop)(const NAME(draw) * draw)
 GBS_INLINE void NAME(truncnorm_densities)(NAME(draw) * draw)
 {
     const V half = NUMBER(0.5), a = draw->a;
-    const V drop = NAME(truncnorm_drop)(draw);
+    const V drop = V_(mul)(V_(fma)(draw->w, half, a), draw->w);
     const V exponent = V_(select)(draw->middle, drop, V_(mul)(V_(mul)(a, half), a));
-    draw->some_gentle = M_(any)(NAME(truncnorm_gentle)(draw, drop));
     draw->rise = NAME(exp_minus)(V_(min)(exponent, LEAST_DENSITY), &draw->power);
 }
 
@@ -173,9 +163,12 @@ GBS_INLINE NAME(mixture) NAME(truncnorm_side)(const NAME(draw) * draw, V u)
 {
     const V one = NUMBER(1.0);
     V fall = V_(sub)(one, draw->ratio);
-    if (draw->some_gentle)
-        fall = V_(select)(NAME(truncnorm_gentle)(draw, NAME(truncnorm_drop)(draw)), fall,
-                          NAME(truncnorm_fall)(draw, draw->w));
+    if (draw->some_narrow) {
+        const V drop = V_(mul)(V_(fma)(draw->w, NUMBER(0.5), draw->a), draw->w);
+        const M gentle = V_(less_in)(V_(less)(draw->w, NARROW), drop, GENTLE);
+        if (M_(any)(gentle))
+            fall = V_(select)(gentle, fall, NAME(truncnorm_fall)(draw, draw->w));
+    }
     const V less_one = V_(fma)(draw->power, draw->rise, V_(sub)(draw->power, one));
     const V density = V_(fma)(draw->power, draw->rise, draw->power);
     NAME(mixture) side;
@@ -195,7 +188,7 @@ GBS_INLINE NAME(mixture) NAME(truncnorm_middle)(NAME(draw) * draw, V u, V v)
     const V tail_a = V_(mul)(V_(mul)(density, root), draw->mills_a);
     const V tail_b = V_(mul)(V_(mul)(draw->density_b, root), draw->mills_b);
     const V delta = V_(nfma)(v, V_(sub)(one, tail_a), V_(mul)(u, V_(sub)(one, tail_b)));
-    draw->left = V_(less)(delta, NUMBER(0.0)); /* delta = 2 Phi(z) - 1 */
+    draw->left = V_(less_in)(draw->middle, delta, NUMBER(0.0)); /* delta = 2 Phi(z) - 1 */
     NAME(mixture) middle;
     middle.from_a = V_(select)(draw->left, V_(sub)(two, tail_a), tail_a);
     middle.from_b = V_(select)(draw->left, tail_b, V_(sub)(two, tail_b));
@@ -209,7 +202,6 @@ GBS_INLINE void NAME(truncnorm_mixture_of)(NAME(draw) * draw, V u, V v)
 {
     NAME(mixture) mixture;
     NAME(truncnorm_derivatives)(draw);
-    draw->left = draw->middle;
     if (draw->some_middle) {
         mixture = NAME(truncnorm_middle)(draw, u, v);
         if (draw->some_side) {
@@ -220,6 +212,7 @@ GBS_INLINE void NAME(truncnorm_mixture_of)(NAME(draw) * draw, V u, V v)
         }
     } else {
         mixture = NAME(truncnorm_side)(draw, u);
+        draw->left = draw->middle; /* none */
     }
     draw->kept = V_(fma)(v, mixture.from_a, V_(mul)(u, mixture.from_b));
     draw->lost = mixture.lost;
@@ -285,7 +278,7 @@ GBS_INLINE V NAME(truncnorm_invert)(NAME(draw) * draw)
 
 GBS_INLINE V NAME(truncnorm_place)(const NAME(draw) * draw, V m, V s, V lo, V hi, V d)
 {
-    const M down = M_(xor)(draw->mirrored, M_(and)(draw->middle, draw->left));
+    const M down = M_(xor)(draw->mirrored, draw->left);
     const V from = V_(select)(draw->middle, V_(select)(draw->mirrored, lo, hi), m);
     const V x = V_(fma)(V_(negate_where)(down, s), d, from);
     return V_(min)(V_(max)(x, lo), hi);

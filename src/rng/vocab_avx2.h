@@ -66,6 +66,14 @@ GBS_INLINE vf vf_select_minus(vfm mask, vf clear, vf set)
     return vf_select(mask, clear, vf_neg(set));
 }
 GBS_INLINE vfm vfm_and(vfm a, vfm b) { return _mm256_and_ps(a, b); }
+GBS_INLINE vfm vf_less_in(vfm mask, vf a, vf b)
+{
+    return vfm_and(mask, vf_less(a, b));
+}
+GBS_INLINE vfm vf_not_less_in(vfm mask, vf a, vf b)
+{
+    return vfm_and(mask, vf_not_less(a, b));
+}
 GBS_INLINE int vfm_any(vfm a) { return _mm256_movemask_ps(a) != 0; }
 GBS_INLINE int vfm_all(vfm a) { return _mm256_movemask_ps(a) == 0xFF; }
 GBS_INLINE vfm vfm_not(vfm a)
@@ -126,6 +134,14 @@ GBS_INLINE vd vd_select_minus(vdm mask, vd clear, vd set)
     return vd_select(mask, clear, vd_neg(set));
 }
 GBS_INLINE vdm vdm_and(vdm a, vdm b) { return _mm256_and_pd(a, b); }
+GBS_INLINE vdm vd_less_in(vdm mask, vd a, vd b)
+{
+    return vdm_and(mask, vd_less(a, b));
+}
+GBS_INLINE vdm vd_not_less_in(vdm mask, vd a, vd b)
+{
+    return vdm_and(mask, vd_not_less(a, b));
+}
 GBS_INLINE int vdm_any(vdm a) { return _mm256_movemask_pd(a) != 0; }
 GBS_INLINE int vdm_all(vdm a) { return _mm256_movemask_pd(a) == 0xF; }
 GBS_INLINE vdm vdm_not(vdm a)

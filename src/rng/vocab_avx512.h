@@ -49,6 +49,14 @@ GBS_INLINE vf vf_neg(vf a) { return _mm512_xor_ps(a, _mm512_set1_ps(-0.0f)); }
 GBS_INLINE vf vf_abs(vf a) { return _mm512_abs_ps(a); }
 GBS_INLINE vfm vf_less(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
 GBS_INLINE vfm vf_not_less(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_NLT_UQ); }
+GBS_INLINE vfm vf_less_in(vfm mask, vf a, vf b)
+{
+    return _mm512_mask_cmp_ps_mask(mask, a, b, _CMP_LT_OQ);
+}
+GBS_INLINE vfm vf_not_less_in(vfm mask, vf a, vf b)
+{
+    return _mm512_mask_cmp_ps_mask(mask, a, b, _CMP_NLT_UQ);
+}
 GBS_INLINE vfm vf_equal(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
 GBS_INLINE vf vf_select(vfm mask, vf clear, vf set) { return _mm512_mask_blend_ps(mask, clear, set); }
 GBS_INLINE vf vf_negate_where(vfm mask, vf a)
@@ -112,6 +120,14 @@ GBS_INLINE vd vd_neg(vd a) { return _mm512_xor_pd(a, _mm512_set1_pd(-0.0)); }
 GBS_INLINE vd vd_abs(vd a) { return _mm512_abs_pd(a); }
 GBS_INLINE vdm vd_less(vd a, vd b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
 GBS_INLINE vdm vd_not_less(vd a, vd b) { return _mm512_cmp_pd_mask(a, b, _CMP_NLT_UQ); }
+GBS_INLINE vdm vd_less_in(vdm mask, vd a, vd b)
+{
+    return _mm512_mask_cmp_pd_mask(mask, a, b, _CMP_LT_OQ);
+}
+GBS_INLINE vdm vd_not_less_in(vdm mask, vd a, vd b)
+{
+    return _mm512_mask_cmp_pd_mask(mask, a, b, _CMP_NLT_UQ);
+}
 GBS_INLINE vdm vd_equal(vd a, vd b) { return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ); }
 GBS_INLINE vd vd_select(vdm mask, vd clear, vd set) { return _mm512_mask_blend_pd(mask, clear, set); }
 GBS_INLINE vd vd_negate_where(vdm mask, vd a)

@@ -67,6 +67,14 @@ GBS_INLINE vf vf_select_minus(vfm mask, vf clear, vf set)
     return vf_select(mask, clear, vf_neg(set));
 }
 GBS_INLINE vfm vfm_and(vfm a, vfm b) { return vandq_u32(a, b); }
+GBS_INLINE vfm vf_less_in(vfm mask, vf a, vf b)
+{
+    return vfm_and(mask, vf_less(a, b));
+}
+GBS_INLINE vfm vf_not_less_in(vfm mask, vf a, vf b)
+{
+    return vfm_and(mask, vf_not_less(a, b));
+}
 GBS_INLINE int vfm_any(vfm a) { return vmaxvq_u32(a) != 0; }
 GBS_INLINE int vfm_all(vfm a) { return vminvq_u32(a) != 0; }
 GBS_INLINE vfm vfm_not(vfm a) { return vmvnq_u32(a); }
@@ -130,6 +138,14 @@ GBS_INLINE vd vd_select_minus(vdm mask, vd clear, vd set)
     return vd_select(mask, clear, vd_neg(set));
 }
 GBS_INLINE vdm vdm_and(vdm a, vdm b) { return vandq_u64(a, b); }
+GBS_INLINE vdm vd_less_in(vdm mask, vd a, vd b)
+{
+    return vdm_and(mask, vd_less(a, b));
+}
+GBS_INLINE vdm vd_not_less_in(vdm mask, vd a, vd b)
+{
+    return vdm_and(mask, vd_not_less(a, b));
+}
 GBS_INLINE int vdm_any(vdm a) { return vmaxvq_u32(vreinterpretq_u32_u64(a)) != 0; }
 GBS_INLINE int vdm_all(vdm a) { return vminvq_u32(vreinterpretq_u32_u64(a)) != 0; }
 GBS_INLINE vdm vdm_not(vdm a) { return vreinterpretq_u64_u32(vmvnq_u32(vreinterpretq_u32_u64(a))); }

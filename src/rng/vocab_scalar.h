@@ -71,6 +71,8 @@ GBS_INLINE vf vf_neg(vf a) { return -a; }
 GBS_INLINE vf vf_abs(vf a) { return fabsf(a); }
 GBS_INLINE vfm vf_less(vf a, vf b) { return a < b; }
 GBS_INLINE vfm vf_not_less(vf a, vf b) { return !(a < b); }
+GBS_INLINE vfm vf_less_in(vfm mask, vf a, vf b) { return mask & (a < b); }
+GBS_INLINE vfm vf_not_less_in(vfm mask, vf a, vf b) { return mask & !(a < b); }
 GBS_INLINE vfm vf_equal(vf a, vf b) { return a == b; }
 GBS_INLINE vf vf_select(vfm mask, vf clear, vf set) { return mask ? set : clear; }
 GBS_INLINE vf vf_negate_where(vfm mask, vf a) { return mask ? -a : a; }
@@ -131,6 +133,8 @@ GBS_INLINE vd vd_neg(vd a) { return -a; }
 GBS_INLINE vd vd_abs(vd a) { return fabs(a); }
 GBS_INLINE vdm vd_less(vd a, vd b) { return a < b; }
 GBS_INLINE vdm vd_not_less(vd a, vd b) { return !(a < b); }
+GBS_INLINE vdm vd_less_in(vdm mask, vd a, vd b) { return mask & (a < b); }
+GBS_INLINE vdm vd_not_less_in(vdm mask, vd a, vd b) { return mask & !(a < b); }
 GBS_INLINE vdm vd_equal(vd a, vd b) { return a == b; }
 GBS_INLINE vd vd_select(vdm mask, vd clear, vd set) { return mask ? set : clear; }
 GBS_INLINE vd vd_negate_where(vdm mask, vd a) { return mask ? -a : a; }
