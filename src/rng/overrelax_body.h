@@ -25,7 +25,6 @@ GBS_INLINE void NAME(overrelax_standard)(NAME(draw) * standard)
     standard->below = NUMBER(1.0);
     standard->above = ABOVE_AT_0;
     standard->r = MILLS_AT_0;
-    NAME(truncnorm_derivatives)(standard);
 }
 
 /* In standard deviations, counted the way the draw is turned; x in [lo, hi], the draw's word of
@@ -165,7 +164,6 @@ GBS_INLINE V NAME(overrelaxed)(V m, V s, V lo, V hi, V x, V z, W word, V r, V be
     NAME(truncnorm_quotients)(&draw, &quotients);
     NAME(truncnorm_ratios)(&draw, &quotients);
     NAME(truncnorm_densities)(&draw);
-    NAME(truncnorm_derivatives)(&draw);
     const V d = NAME(overrelax_distance)(&draw, m, s, lo, hi, x);
     const NAME(shares) old = NAME(overrelax_masses)(&draw, d);
     const V size = NAME(overrelax_size)(standard, old);

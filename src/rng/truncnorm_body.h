@@ -38,7 +38,6 @@ typedef struct NAME(draw) {
     V mills_a, mills_b;       /* middle: R(-a) and R(b) */
     V ratio, inverse;         /* side: R(b) / R(a) and 1 / R(a) */
     V density_b, power, rise; /* see truncnorm_quotients, truncnorm_densities */
-    V d1, d2;                 /* derivatives of R at start: -d1, d2; the next one is -d3 */
     V kept, lost;             /* e^-t and 1 - e^-t */
     int some_middle, some_side, some_narrow; /* lanes; narrow: see truncnorm_side */
     int two_ended;                           /* does any lane have an upper bound within reach? */
@@ -126,30 +125,33 @@ GBS_INLINE void NAME(truncnorm_densities)(NAME(draw) * draw)
     draw->rise = NAME(exp_minus)(V_(min)(exponent, LEAST_DENSITY), &draw->power);
 }
 
-/* Of R at start, from R' = a R - 1 and R^(n+1) = a R^(n) + n R^(n-1). */
-GBS_INLINE void NAME(truncnorm_derivatives)(NAME(draw) * draw)
+/* Of R at start, -d1, d2 and -d3, from R' = a R - 1 and R^(n+1) = a R^(n) + n R^(n-1). */
+typedef struct NAME(derivatives) {
+    V d1, d2, d3;
+} NAME(derivatives);
+
+GBS_INLINE NAME(derivatives) NAME(truncnorm_derivatives)(const NAME(draw) * draw)
 {
     const V a = draw->start, r = draw->r;
-    draw->d1 = V_(nfma)(a, r, NUMBER(1.0));
-    draw->d2 = V_(nfma)(a, draw->d1, r);
-}
-
-GBS_INLINE V NAME(truncnorm_third)(const NAME(draw) * draw)
-{
-    return V_(nfma)(draw->start, draw->d2, V_(add)(draw->d1, draw->d1));
+    NAME(derivatives) of;
+    of.d1 = V_(nfma)(a, r, NUMBER(1.0));
+    of.d2 = V_(nfma)(a, of.d1, r);
+    of.d3 = V_(nfma)(a, of.d2, V_(add)(of.d1, of.d1));
+    return of;
 }
 
 /* 1 - R(a + w) / R(a) for a small w, to the fifth derivative; what is left out is w^5 / 30 of
  * 1 - Q(b) / Q(a) at most. */
 GBS_INLINE V NAME(truncnorm_fall)(const NAME(draw) * draw, V w)
 {
-    const V a = draw->start, d3 = NAME(truncnorm_third)(draw);
-    const V d4 = V_(nfma)(a, d3, V_(mul)(NUMBER(3.0), draw->d2));
-    const V d5 = V_(nfma)(a, d4, V_(mul)(NUMBER(4.0), d3));
+    const V a = draw->start;
+    const NAME(derivatives) of = NAME(truncnorm_derivatives)(draw);
+    const V d4 = V_(nfma)(a, of.d3, V_(mul)(NUMBER(3.0), of.d2));
+    const V d5 = V_(nfma)(a, d4, V_(mul)(NUMBER(4.0), of.d3));
     V sum = V_(nfma)(V_(mul)(w, CONSTANT(0x1.99999ap-3, 0x1.999999999999ap-3)), d5, d4);
-    sum = V_(nfma)(V_(mul)(w, NUMBER(0.25)), sum, d3);
-    sum = V_(nfma)(V_(mul)(w, CONSTANT(0x1.555556p-2, 0x1.5555555555555p-2)), sum, draw->d2);
-    sum = V_(nfma)(V_(mul)(w, NUMBER(0.5)), sum, draw->d1);
+    sum = V_(nfma)(V_(mul)(w, NUMBER(0.25)), sum, of.d3);
+    sum = V_(nfma)(V_(mul)(w, CONSTANT(0x1.555556p-2, 0x1.5555555555555p-2)), sum, of.d2);
+    sum = V_(nfma)(V_(mul)(w, NUMBER(0.5)), sum, of.d1);
     return V_(mul)(V_(mul)(w, draw->inverse), sum);
 }
 
@@ -201,7 +203,6 @@ GBS_INLINE NAME(mixture) NAME(truncnorm_middle)(NAME(draw) * draw, V u, V v)
 GBS_INLINE void NAME(truncnorm_mixture_of)(NAME(draw) * draw, V u, V v)
 {
     NAME(mixture) mixture;
-    NAME(truncnorm_derivatives)(draw);
     if (draw->some_middle) {
         mixture = NAME(truncnorm_middle)(draw, u, v);
         if (draw->some_side) {
@@ -238,9 +239,10 @@ GBS_INLINE void NAME(truncnorm_mixture)(NAME(draw) * draw)
  * t^4 / 2. */
 GBS_INLINE V NAME(truncnorm_series)(const NAME(draw) * draw, V t)
 {
-    const V r = draw->r, d1 = draw->d1, d2 = draw->d2;
+    const NAME(derivatives) of = NAME(truncnorm_derivatives)(draw);
+    const V r = draw->r, d1 = of.d1, d2 = of.d2;
     const V q = V_(fma)(r, d2, V_(mul)(d1, d1));
-    const V twist = V_(fma)(r, NAME(truncnorm_third)(draw), V_(mul)(NUMBER(3.0), V_(mul)(d1, d2)));
+    const V twist = V_(fma)(r, of.d3, V_(mul)(NUMBER(3.0), V_(mul)(d1, d2)));
     const V last = V_(fma)(r, twist, V_(mul)(d1, q));
     V sum = V_(nfma)(V_(mul)(t, NUMBER(0.25)), last, q);
     sum = V_(nfma)(V_(mul)(t, CONSTANT(0x1.555556p-2, 0x1.5555555555555p-2)), sum, d1);

@@ -24,7 +24,7 @@ GBS_INLINE void gbs_first_level_f32(gbs_first_f32 *first, gbs_draw_f32 *draw, in
     vf whole;
     const vf part = gbs_truncnorm_parts_f32(draw, &whole);
     draw->level = gbs_minus_log_f32(whole, part);
-    first->d = gbs_truncnorm_guess(draw->r, draw->d1, draw->level);
+    first->d = gbs_truncnorm_guess(draw->r, gbs_truncnorm_derivatives_f32(draw).d1, draw->level);
 }
 
 /* The guess is good enough. */

@@ -96,7 +96,6 @@ static __attribute__((noinline)) void BODY(overrelax)(const gbs_bounded_job *job
     {
         TYPED(gbs_truncnorm_ratios)(&draw[u], &quotients[u]);
         TYPED(gbs_truncnorm_densities)(&draw[u]);
-        TYPED(gbs_truncnorm_derivatives)(&draw[u]);
     }
     NO_UNROLL for (int u = 0; u < vectors; ++u) d[u] = TYPED(gbs_overrelax_distance)(
         &draw[u], BODY(mean)(at, u), s, lo, hi, V_(load)(BODY(state)(at, u)));
