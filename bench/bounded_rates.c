@@ -1,8 +1,11 @@
-/* Sweeps between bounds on one core, for bench/compare_bounded.py: a line
- * `model,name,D,updates a second,sweeps for an independent draw of the mean,mean,outside` for each
- * model, number of sites, type and way: plain, over-relaxed, whitened.  Rates are the median of 7
- * runs of many chains; autocorrelation times come from 64 chains of 2,000 draws of the mean over
- * all sites. */
+/* Sweeps between bounds on one core, for bench/compare_bounded.py:
+ *
+ *     bounded_rates NUMBER [rates]
+ *
+ * prints a line `model,name,D,updates a second,sweeps for an independent draw of the mean,mean,
+ * outside` for each type and way (plain, over-relaxed, whitened) of model NUMBER, 0 to 11.  Rates
+ * are the median of 7 runs of many chains; autocorrelation times, left out with `rates`, come from
+ * 64 chains of 2,000 draws of the mean over all sites. */
 #define _POSIX_C_SOURCE 200809L
 #include "gibbsite/gibbsite.h"
 
@@ -164,28 +167,35 @@ static void run(gbs_context *ctx, const char *name, int64_t dim, double *q, doub
     free(q);
 }
 
-int main(void)
+/* One site, unit variance. */
+static void run_tail(gbs_context *ctx, double low, double high, int watched)
+{
+    char name[64];
+    double *const one = malloc(sizeof *one);
+    *one = 1;
+    snprintf(name, sizeof name, "tail [%g %g]", low, high);
+    run(ctx, name, 1, one, low, high, watched);
+}
+
+int main(int argc, char **argv)
 {
     static const int64_t dims[] = {8, 32, 128, 512};
-    const double infinite = (double)INFINITY;
-    gbs_context *ctx;
-    if (gbs_context_create(NULL, &ctx) != GBS_OK)
-        return 1;
-    fprintf(stderr, "one core, %s, %d chains\n", gbs_isa_name(gbs_context_isa(ctx)), CHAINS);
-    for (int k = 0; k < 4; ++k)
-        run(ctx, "orthant .5", dims[k], orthant(dims[k]), 0, infinite, dims[k] < 512);
-    for (int k = 0; k < 4; ++k)
-        run(ctx, "box [-.5 1]", dims[k], orthant(dims[k]), -0.5, 1, 0);
-    run(ctx, "sparse example as dense", 1000, chain(1000), 0, 2, 0);
-    /* one site, unit variance */
     static const double tails[][2] = {{7, 8}, {8.5, INFINITY}, {10, 11}};
-    for (int k = 0; k < 3; ++k) {
-        char name[64];
-        double *const one = malloc(sizeof *one);
-        *one = 1;
-        snprintf(name, sizeof name, "tail [%g %g]", tails[k][0], tails[k][1]);
-        run(ctx, name, 1, one, tails[k][0], tails[k][1], 1);
-    }
+    const int number = argc > 1 ? atoi(argv[1]) : -1, watched = argc < 3;
+    gbs_context *ctx;
+    if (number < 0 || number > 11 || gbs_context_create(NULL, &ctx) != GBS_OK)
+        return 1;
+    if (number == 0 && watched)
+        fprintf(stderr, "one core, %s, %d chains\n", gbs_isa_name(gbs_context_isa(ctx)), CHAINS);
+    const int64_t dim = dims[number % 4];
+    if (number < 4)
+        run(ctx, "orthant .5", dim, orthant(dim), 0, (double)INFINITY, watched && dim < 512);
+    else if (number < 8)
+        run(ctx, "box [-.5 1]", dim, orthant(dim), -0.5, 1, 0);
+    else if (number == 8)
+        run(ctx, "sparse example as dense", 1000, chain(1000), 0, 2, 0);
+    else
+        run_tail(ctx, tails[number - 9][0], tails[number - 9][1], watched);
     gbs_context_destroy(ctx);
     return 0;
 }
