@@ -19,12 +19,13 @@ static exit_code check_float(sample_run *run)
         return complain_status(run->ctx, status);
     const f32_verdict verdict = f32_judge(&spectrum);
     if (verdict == F32_REFUSE && !plan->force)
-        return complain(EXIT_BAD_INPUT,
-                        "%s: --dtype f32 would move the covariance by about %.2g (tau_max %.3g); "
-                        "use f64, or --force",
-                        plan->files.matrix, spectrum.f32_covariance_error, spectrum.tau_max);
+        return complain(
+            EXIT_BAD_INPUT,
+            "%s: --dtype f32 would move the covariance by about %.2g (tau_max at w = 1: %.3g); "
+            "use f64, or --force",
+            plan->files.matrix, spectrum.f32_covariance_error, spectrum.tau_max);
     if (verdict != F32_FINE)
-        say("warning: %s: --dtype f32 moves the covariance by about %.2g (tau_max %.3g)",
+        say("warning: %s: --dtype f32 moves the covariance by about %.2g (tau_max at w = 1: %.3g)",
             plan->files.matrix, spectrum.f32_covariance_error, spectrum.tau_max);
     return EXIT_FINE;
 }
