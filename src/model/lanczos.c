@@ -1,10 +1,11 @@
 /* Lanczos' method (Parlett, The Symmetric Eigenvalue Problem, chapter 13; "twice is enough").  The
  * first KEPT basis vectors are kept, in blocks taken as they come, and every new one is made
  * orthogonal to them, so that no copies of converged eigenvalues appear; up to KEPT sites the
- * tridiagonal matrix is after D steps similar to the whole operator.  Eigenvalues that take more
- * steps than that lie close together, as the ends of a long chain's spectrum, and no copy is there
- * before the largest has converged (Paige, Linear Algebra Appl. 34, 1980): from then on a vector is
- * made orthogonal to the two before it alone, and a step costs one application and 10 D flops. */
+ * tridiagonal matrix is after D steps similar to the whole operator.  An end of the spectrum that
+ * takes more steps than that has eigenvalues close together, as a long chain's: from then on a
+ * vector is made orthogonal to the two before it alone, and a step costs one application and 10 D
+ * flops.  Copies come then, but only of eigenvalues that have converged (Paige, Linear Algebra
+ * Appl. 34, 1980), and the method ends with the largest one's first. */
 #include "model/lanczos.h"
 #include "backend/cpu/linalg_kernels.h"
 
@@ -13,8 +14,7 @@
 
 #define BLOCK 64      /* basis vectors taken at a time */
 #define KEPT 512      /* basis vectors kept, a multiple of that */
-#define CHECK_EVERY 8 /* steps between looks at the tridiagonal matrix, and later a tenth of all   \
-                       */
+#define CHECK_EVERY 8 /* steps between looks at the tridiagonal matrix; later a tenth of all */
 #define MOST 16       /* steps for each site, beyond KEPT sites; a chain takes about 4 */
 
 typedef struct lanczos {

@@ -7,14 +7,9 @@ import numpy as np
 import pytest
 
 import gibbsite
+from matrices import lattice
 
 Q = np.array([[2.0, -1.0], [-1.0, 2.0]])
-
-
-def lattice(side, kappa=0.1):
-    chain = 2 * np.eye(side) - np.eye(side, k=1) - np.eye(side, k=-1)
-    chain[0, 0] = chain[-1, -1] = 1
-    return np.kron(chain, np.eye(side)) + np.kron(np.eye(side), chain) + kappa * np.eye(side**2)
 
 
 def test_info():
