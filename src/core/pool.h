@@ -28,11 +28,11 @@ void gbs_pool_destroy(const gbs_allocator *allocator, gbs_pool *pool);
 void gbs_pool_run(gbs_pool *pool, int64_t tasks, gbs_pool_task task, void *job);
 
 /* A thread that goes through its memory again and again makes the processor read ahead past the end
- * of it, which takes cache lines away from a thread that writes there (5 to 10 % of two threads'
- * time).  So rooms of several threads have a gap between them, as no reading ahead crosses a page;
- * and of things that lie side by side, task `index` takes the one numbered gbs_pool_spread, which
- * is far from those that other threads are at.  Every thing is taken once. */
-#define GBS_POOL_GAP 4096
+ * of it, over pages too, which takes cache lines away from a thread that writes there (5 to 10 % of
+ * two threads' time).  So rooms of several threads have a gap between them, of bytes; and of things
+ * that lie side by side, task `index` takes the one numbered gbs_pool_spread, which is far from
+ * those that other threads are at.  Every thing is taken once. */
+#define GBS_POOL_GAP 16384
 int64_t gbs_pool_spread(const gbs_pool *pool, int64_t things, int64_t index);
 
 /* For tasks that wait: until *counter is `least` or more; its value.  What the threads that raised

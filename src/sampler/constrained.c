@@ -259,8 +259,9 @@ gbs_status gbs_constrained_plan(gbs_sampler *sampler, double omega)
     if (sampler->ctx->device != NULL)
         return status;
     const int64_t workers = gbs_pool_workers(sampler->ctx->pool);
-    to->sums_step = to->rows.rows * gbs_sampler_block(sampler, 0).width;
-    to->sums = take(sampler, "sums of the constraints", workers * to->sums_step, size, &status);
+    to->sums =
+        gbs_sampler_take_rooms(sampler, "sums of the constraints", workers, to->rows.rows,
+                               gbs_sampler_block(sampler, 0).width, size, &to->sums_room, &status);
     return status;
 }
 
@@ -345,8 +346,7 @@ void gbs_constrained_pass(gbs_sampler *sampler, const gbs_block *block, int64_t 
 {
     const struct gbs_constrained *const it = sampler->constrained;
     const size_t size = gbs_type_size(sampler->type);
-    const int64_t room = sampler->dim * gbs_sampler_block(sampler, 0).z_width;
-    void *const noise = (char *)sampler->noise + (size_t)(worker * room) * size;
+    void *const noise = (char *)sampler->noise + (size_t)(worker * sampler->room) * size;
     const gbs_constrained_job job = {
         .dim = sampler->dim,
         .panels = it->panels[half],
@@ -356,7 +356,7 @@ void gbs_constrained_pass(gbs_sampler *sampler, const gbs_block *block, int64_t 
         .noise = noise,
         .noise_row = block->z_width,
         .rows = &it->rows,
-        .sums = (char *)it->sums + (size_t)(worker * it->sums_step) * size,
+        .sums = (char *)it->sums + (size_t)(worker * it->sums_room) * size,
         .bounds = it->bounds,
         .site = sampler->pass[half].site,
         .backward = half == 1,

@@ -14,8 +14,8 @@ struct gbs_constrained {
     int held;                     /* some take words */
     void *bounds;                 /* [D][2] by place */
     gbs_row_lists rows;
-    void *sums; /* [workers][R][lanes of the widest block] */
-    int64_t sums_step;
+    void *sums;        /* [workers][R][lanes of the widest block] */
+    int64_t sums_room; /* elements from one worker's to the next one's */
 };
 
 /* What can be said before anything is planned: method, stream and model go together.

@@ -41,9 +41,7 @@ static void find_noise(const gbs_sampler *sampler, const gbs_block *block, int64
         job->z_row = gbs_noise_row(sampler);
         return;
     }
-    /* rooms are of the widest block's size, or of the narrow one's where all are narrow */
-    const int64_t room = sampler->dim * gbs_sampler_block(sampler, 0).z_width;
-    void *const to = (char *)sampler->noise + (size_t)(number * room) * size;
+    void *const to = (char *)sampler->noise + (size_t)(number * sampler->room) * size;
     if (gbs_boxes_any(sampler) && sampler->stream.kind == GBS_STREAM_NATIVE)
         gbs_boxes_draw_native(sampler, block,
                               gbs_stream_sweep(sampler, sampler->done + ahead, half), to,

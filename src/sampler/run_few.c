@@ -22,7 +22,6 @@ typedef struct few_run {
     gbs_sampler *sampler;
     gbs_block block;
     int64_t panels, chunks;
-    int64_t room; /* elements of a pass's noise */
     int64_t z_row;
     _Atomic int64_t final;    /* panels, over all passes */
     _Atomic int64_t drawn[2]; /* chunks, over all even passes and all odd ones */
@@ -43,7 +42,7 @@ static int64_t draws_before(const few_run *run, int64_t pass)
 static char *noise_of(const few_run *run, int64_t pass)
 {
     return (char *)run->sampler->noise +
-           (size_t)(pass % 2 * run->room) * gbs_type_size(run->sampler->type);
+           (size_t)(pass % 2 * run->sampler->room) * gbs_type_size(run->sampler->type);
 }
 
 static void draw_chunk(few_run *run, int64_t pass, int64_t chunk)
@@ -113,7 +112,7 @@ static void sweep_panel(few_run *run, int64_t pass, int64_t panel, int32_t worke
         .z = noise_of(run, pass),
         .z_row = run->z_row,
         .relaxed = sampler->relaxed,
-        .sums = (char *)sampler->sums + (size_t)(worker * few->chains * group) * size,
+        .sums = (char *)sampler->sums + (size_t)(worker * sampler->sums_room) * size,
     };
     /* in a pass the other way the panels cut the places elsewhere: all must be final */
     const int64_t before = pass * run->panels, last = before - run->panels;
@@ -161,7 +160,6 @@ void gbs_run_few(const gbs_run_job *job)
         .chunks = native ? (sampler->dim + CHUNK - 1) / CHUNK : 1,
     };
     run.z_row = gbs_noise_is_sequential(sampler) ? gbs_noise_row(sampler) : run.block.z_width;
-    run.room = sampler->dim * run.z_row;
     const int64_t passes = job->draws * job->thin * sampler->passes;
     gbs_pool_run(sampler->ctx->pool, passes * (run.chunks + run.panels + 1), do_task, &run);
 }

@@ -70,7 +70,7 @@ void gbs_run_tiles(const gbs_sampler *sampler, const gbs_pass_plan *plan, const 
         .size = (int64_t)size,
         .relaxed = sampler->relaxed,
         .coefficients = plan->tile_panels,
-        .sums = (char *)sampler->sums + (size_t)(worker * sampler->together) * sums_bytes,
+        .sums = (char *)sampler->sums + (size_t)(worker * sampler->sums_room) * size,
         .sums_bytes = sums_bytes,
     };
     gbs_tile_job job = {.first = 0, .from = 0, .places = 0};

@@ -68,34 +68,46 @@ void *gbs_sampler_take(gbs_sampler *sampler, const char *what, int64_t rows, int
     return memory;
 }
 
+void *gbs_sampler_take_rooms(gbs_sampler *sampler, const char *what, int64_t rooms, int64_t rows,
+                             int64_t columns, size_t size, int64_t *room, gbs_status *status)
+{
+    if (__builtin_mul_overflow(rows, columns, room) ||
+        __builtin_add_overflow(*room, (int64_t)(GBS_POOL_GAP / size), room))
+        *room = INT64_MAX; /* more than there is */
+    return gbs_sampler_take(sampler, what, rooms, *room, size, status);
+}
+
 static gbs_status take_memory(gbs_sampler *sampler)
 {
     const size_t size = gbs_type_size(sampler->type);
     const int64_t dim = sampler->dim, workers = gbs_pool_workers(sampler->ctx->pool);
     /* starts are drawn in the first room */
     const int64_t width = gbs_sampler_block(sampler, 0).z_width;
-    const int64_t lanes = gbs_noise_is_sequential(sampler) ? sampler->padded_chains : width;
+    const int64_t lanes = !gbs_noise_is_sequential(sampler) ? width
+                          : sampler->padded_chains > width  ? sampler->padded_chains
+                                                            : width;
     const int64_t together = sampler->together > 0 ? sampler->together : 1;
     const int64_t rooms = sampler->few != NULL               ? 2
                           : gbs_noise_is_sequential(sampler) ? 1
                                                              : workers * together;
-    const int64_t noise = lanes * rooms > width ? lanes * rooms : width;
     gbs_status status = GBS_OK;
     sampler->place = gbs_sampler_take(sampler, "order", 1, dim, sizeof(int64_t), &status);
     for (int half = 0; half < sampler->passes; ++half)
         sampler->pass[half].site =
             gbs_sampler_take(sampler, "order", 1, dim, sizeof(int64_t), &status);
     sampler->state = gbs_sampler_take(sampler, "state", sampler->padded_chains, dim, size, &status);
-    sampler->noise = gbs_sampler_take(sampler, "noise", noise, dim, size, &status);
+    sampler->noise =
+        gbs_sampler_take_rooms(sampler, "noise", rooms, lanes, dim, size, &sampler->room, &status);
     if (gbs_boxes_any(sampler) && sampler->overrelax > 0)
-        sampler->cells = gbs_sampler_take(sampler, "noise", noise, dim, size, &status);
+        sampler->cells = gbs_sampler_take(sampler, "noise", rooms, sampler->room, size, &status);
     if (sampler->few != NULL)
-        sampler->sums = gbs_sampler_take(sampler, "sums", workers * sampler->few->chains,
-                                         sampler->few->rows, size, &status);
-    if (sampler->tiled)
         sampler->sums =
-            gbs_sampler_take(sampler, "sums", workers * together * width,
-                             sampler->kernels->tiles[sampler->type].rows, size, &status);
+            gbs_sampler_take_rooms(sampler, "sums", workers, sampler->few->chains,
+                                   sampler->few->rows, size, &sampler->sums_room, &status);
+    if (sampler->tiled)
+        sampler->sums = gbs_sampler_take_rooms(sampler, "sums", workers, together * width,
+                                               sampler->kernels->tiles[sampler->type].rows, size,
+                                               &sampler->sums_room, &status);
     sampler->staging =
         gbs_sampler_take(sampler, "draws for the callback", sampler->chains, dim, size, &status);
     return status;

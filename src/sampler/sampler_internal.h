@@ -72,13 +72,15 @@ struct gbs_sampler {
     int one_block; /* `state` holds one block at a time, not all of them */
     void *line;    /* several groups and torch_cpu: one call's normals, [groups chains] */
 
-    void *state;   /* blocks of [D][width] */
-    void *noise;   /* rooms [threads][together, or 1] of [D][width], a block for each; torch_cpu: a
-                      pass for all,   [D][groups padded_chains]; few chains: two passes */
-    void *sums;    /* few chains: [threads][chains][rows] of the panels being worked on;
-                      bundles: [threads][together][rows][width] */
-    void *staging; /* [B, D] for the callback; exact draws add the mean here */
-    int64_t done;  /* sweeps or draws since create */
+    void *state;  /* blocks of [D][width] */
+    void *noise;  /* rooms [threads][together, or 1] of [D][width], a block for each; torch_cpu: a
+                     pass for all,   [D][groups padded_chains]; few chains: two passes */
+    int64_t room; /* elements from one room of noise, or of cells, to the next */
+    void *sums;   /* few chains: [threads][chains][rows] of the panels being worked on;
+                     bundles: [threads][together][rows][width] */
+    int64_t sums_room; /* elements from one thread's sums to the next one's */
+    void *staging;     /* [B, D] for the callback; exact draws add the mean here */
+    int64_t done;      /* sweeps or draws since create */
 };
 
 /* Whitened, or under row constraints: planned and run by constrained.c, block by block. */
@@ -88,6 +90,11 @@ int gbs_sampler_is_constrained(const gbs_sampler *sampler);
  * failure. */
 void *gbs_sampler_take(gbs_sampler *sampler, const char *what, int64_t rows, int64_t columns,
                        size_t size, gbs_status *status);
+
+/* As many rooms of rows * columns elements, each with a gap behind it that keeps threads apart;
+ * *room is then the number of elements from one room to the next. */
+void *gbs_sampler_take_rooms(gbs_sampler *sampler, const char *what, int64_t rooms, int64_t rows,
+                             int64_t columns, size_t size, int64_t *room, gbs_status *status);
 
 /* Sets blocks, wide_blocks and padded_chains: all chains in one block where `few` is set; else
  * whole wide blocks, of which a rest of more than half makes one more, else narrow ones. */

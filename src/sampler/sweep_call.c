@@ -169,8 +169,8 @@ static gbs_status take_memory(sweep_call *call)
     const int64_t width = work->wide_blocks > 0 ? work->kernels->wide[work->type].width
                                                 : work->kernels->narrow[work->type].width;
     const int64_t workers = gbs_pool_workers(work->ctx->pool);
-    const int64_t lanes = sequential ? work->groups * work->padded_chains : width * workers;
-    const int64_t room = width * dim + (int64_t)(GBS_POOL_GAP / size);
+    const int64_t lanes = sequential ? work->groups * work->padded_chains : width;
+    const int64_t rooms = sequential ? 1 : workers;
     gbs_status status = GBS_OK;
     call->panel_sets = shared_model(call->spec)  ? 1
                        : sequential              ? work->groups
@@ -179,15 +179,15 @@ static gbs_status take_memory(sweep_call *call)
     gbs_sweep_boxes_take(work, call->spec, call->panel_sets, &call->boxes, &status);
     const int64_t scratch = gbs_sampler_most_rows(work);
     call->scratch_bytes = (size_t)(scratch * dim) * size;
-    call->state_bytes = (size_t)room * size;
     work->place = gbs_sampler_take(work, "order", 1, dim, sizeof(int64_t), &status);
     for (int half = 0; half < work->passes; ++half)
         work->pass[half].site = gbs_sampler_take(work, "order", 1, dim, sizeof(int64_t), &status);
-    work->state = sequential ? gbs_sampler_take(work, "state", lanes, dim, size, &status)
-                             : gbs_sampler_take(work, "state", workers, room, size, &status);
-    work->noise = gbs_sampler_take(work, "noise", lanes, dim, size, &status);
+    work->state =
+        gbs_sampler_take_rooms(work, "state", rooms, lanes, dim, size, &work->room, &status);
+    call->state_bytes = (size_t)work->room * size;
+    work->noise = gbs_sampler_take(work, "noise", rooms, work->room, size, &status);
     if (call->boxes.any && work->overrelax > 0)
-        work->cells = gbs_sampler_take(work, "noise", lanes, dim, size, &status);
+        work->cells = gbs_sampler_take(work, "noise", rooms, work->room, size, &status);
     if (sequential && work->groups > 1)
         work->line = gbs_sampler_take(work, "noise", work->groups, work->chains, size, &status);
     call->scratch = gbs_sampler_take(work, "coefficients", scratch * workers, dim, size, &status);
