@@ -4,7 +4,9 @@
 #include "report.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Draws held at a time: 64 MiB, or one variable where that is more. */
 enum { SLAB_BYTES = 64 << 20 };
@@ -177,21 +179,36 @@ report_worst report_find_worst(const report *r)
     return w;
 }
 
+#define CHAIN(member) #member, offsetof(gbs_summary, member)
+#define NO_CHAIN NULL, 0
+
 const report_note report_notes[] = {
-    {"not_finite", "NaN or infinite draws, nothing can be said", GBS_NOTE_NOT_FINITE, false},
-    {"constant", "all draws are equal, R-hat and ESS are undefined", GBS_NOTE_CONSTANT, false},
+    {"not_finite", "NaN or infinite draws, nothing can be said", GBS_NOTE_NOT_FINITE, false,
+     CHAIN(not_finite_chain)},
+    {"constant", "all draws are equal, R-hat and ESS are undefined", GBS_NOTE_CONSTANT, false,
+     NO_CHAIN},
     {"chains_constant", "no chain moves and they stand apart, R-hat is infinite",
-     GBS_NOTE_CHAINS_CONSTANT, false},
-    {"chain_constant", "does not move", GBS_NOTE_CHAIN_CONSTANT, true},
-    {"too_short", "fewer than 6 draws a chain, ESS is undefined", GBS_NOTE_TOO_SHORT, false},
+     GBS_NOTE_CHAINS_CONSTANT, false, NO_CHAIN},
+    {"chain_constant", "does not move", GBS_NOTE_CHAIN_CONSTANT, true, CHAIN(constant_chain)},
+    {"too_short", "fewer than 6 draws a chain, ESS is undefined", GBS_NOTE_TOO_SHORT, false,
+     NO_CHAIN},
     {"ess_capped", "ESS is at its cap, draws times log10(draws): the chains are antithetic",
-     GBS_NOTE_ESS_CAPPED, false},
-    {"chain_stuck", "has stopped moving, its last draws are all equal", GBS_NOTE_CHAIN_STUCK, true},
-    {"chains_identical", "repeats the draws of another chain", GBS_NOTE_CHAINS_IDENTICAL, true},
+     GBS_NOTE_ESS_CAPPED, false, NO_CHAIN},
+    {"chain_stuck", "has stopped moving, its last draws are all equal", GBS_NOTE_CHAIN_STUCK, true,
+     CHAIN(stuck_chain)},
+    {"chains_identical", "repeats the draws of another chain", GBS_NOTE_CHAINS_IDENTICAL, true,
+     CHAIN(identical_chain)},
     {"tied", "too many draws are equal, tail ESS, R-hat or mcse_sd is undefined", GBS_NOTE_TIED,
-     false},
+     false, NO_CHAIN},
 };
 const int report_note_count = sizeof report_notes / sizeof *report_notes;
+
+int64_t report_noted_chain(const gbs_summary *s, const report_note *note)
+{
+    int64_t chain;
+    memcpy(&chain, (const char *)s + note->chain_offset, sizeof chain);
+    return chain;
+}
 
 const char *report_sentence(const report *r, const report_note *note)
 {

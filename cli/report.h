@@ -68,11 +68,16 @@ typedef struct report_note {
     const char *word;
     const char *sentence;
     uint32_t bit;
-    bool names_chain; /* the note speaks of one chain */
+    bool names_chain;      /* the sentence speaks of one chain */
+    const char *chain_key; /* in JSON; NULL: no chain belongs to the note */
+    size_t chain_offset;   /* of that chain in gbs_summary */
 } report_note;
 
 extern const report_note report_notes[];
 extern const int report_note_count;
+
+/* The chain of a summary's note, of those that have one. */
+int64_t report_noted_chain(const gbs_summary *s, const report_note *note);
 
 /* The note's sentence for this report: what is undefined of short chains depends on their length.
  */

@@ -26,9 +26,11 @@ static json_t *row_json(const report *r, int64_t variable)
         json_object_set_new(object, "rhat_nested", json_number(row->rhat_nested));
     json_object_set_new(object, "not_finite", json_integer(s->not_finite));
     json_object_set_new(object, "notes", notes_json(s));
-    if (s->noted_chain >= 0)
-        json_object_set_new(object, "noted_chain",
-                            json_integer(r->source->chain_number(r->source->user, s->noted_chain)));
+    for (int n = 0; n < report_note_count; n++)
+        if (report_notes[n].chain_key && report_noted_chain(s, &report_notes[n]) >= 0)
+            json_object_set_new(object, report_notes[n].chain_key,
+                                json_integer(r->source->chain_number(
+                                    r->source->user, report_noted_chain(s, &report_notes[n]))));
     return object;
 }
 

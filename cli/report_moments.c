@@ -65,14 +65,15 @@ static double nested_rhat(const column *v, int64_t superchains, double *work)
 /* What the moments of a variable show without its draws: chains that never moved. */
 static void note(const column *v, gbs_summary *s)
 {
-    int64_t still = 0, last = -1, apart = 0;
+    int64_t still = 0, first = -1, apart = 0;
     for (int64_t c = 0; c < v->chains; c++) {
         const double mean = v->mean[c * v->stride];
-        s->not_finite += !isfinite(mean);
+        if (!isfinite(mean) && s->not_finite++ == 0)
+            s->not_finite_chain = c;
         apart += mean != v->mean[0];
         if (v->m2[c * v->stride] == 0) {
+            first = still == 0 ? c : first;
             still++;
-            last = c;
         }
     }
     if (s->not_finite)
@@ -83,7 +84,7 @@ static void note(const column *v, gbs_summary *s)
         s->notes |= apart ? GBS_NOTE_CHAINS_CONSTANT : GBS_NOTE_CONSTANT;
     else {
         s->notes |= GBS_NOTE_CHAIN_CONSTANT;
-        s->noted_chain = last;
+        s->constant_chain = first;
     }
 }
 
@@ -100,7 +101,10 @@ static void describe(const column *v, int64_t superchains, double *work, report_
                        .ess_bulk = NAN,
                        .ess_tail = NAN,
                        .rhat = NAN,
-                       .noted_chain = -1};
+                       .not_finite_chain = -1,
+                       .constant_chain = -1,
+                       .identical_chain = -1,
+                       .stuck_chain = -1};
     note(v, s);
     pool(v, &s->mean, &m2);
     moments_of(v->mean, v->stride, v->chains, &mean, &spread);

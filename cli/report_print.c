@@ -75,7 +75,7 @@ static void print_table(const report *r)
 static bool has_note(const report *r, int64_t variable, const report_note *note, int64_t chain)
 {
     const gbs_summary *s = &r->rows[variable].s;
-    return (s->notes & note->bit) && (!note->names_chain || s->noted_chain == chain);
+    return (s->notes & note->bit) && (!note->names_chain || report_noted_chain(s, note) == chain);
 }
 
 /* One line for all variables that share a note (and a chain), whatever their number. */

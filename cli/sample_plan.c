@@ -322,11 +322,18 @@ static exit_code check_contents(const cli_command *command, const sample_plan *p
         return usage_error(command, "--save-warmup: into the file of -o, which is not given");
     if (plan->save_warmup && plan->moments_only)
         return usage_error(command, "--save-warmup has no meaning with --moments-only");
-    if (npy && (plan->save_warmup || plan->moments_only))
-        return usage_error(command, "%s: one .npy array has no place for it, netCDF has",
-                           plan->save_warmup ? "--save-warmup" : "--moments-only");
-    if (plan->output && plan->format == GBS_RESULTS_CSV && plan->moments_only)
-        return usage_error(command, "--moments-only: CSV has no place for it, netCDF has");
+    if (npy && plan->save_warmup)
+        return usage_error(command,
+                           "--save-warmup: one .npy array has no place for it, netCDF has");
+    if (plan->output && plan->moments_only && (npy || plan->format == GBS_RESULTS_CSV)) {
+        const char *const file = npy ? "one .npy array" : "CSV";
+        if (option_given(command, "--moments-only"))
+            return usage_error(command, "--moments-only: %s has no place for it, netCDF has", file);
+        return usage_error(command,
+                           "-o: %s is of a run with --moments-only: %s has no place for "
+                           "moments, netCDF has",
+                           plan->resume, file);
+    }
     return EXIT_FINE;
 }
 

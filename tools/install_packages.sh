@@ -9,8 +9,8 @@ packages_of() {
     build) echo gcc libc6-dev cmake ninja-build pkgconf libcmocka-dev libnetcdf-dev libzip-dev libjansson-dev \
         liblapacke-dev coinor-libclp-dev ;;
     clang) echo clang ;;
-    # From clang 15 on the runtime of libFuzzer is a package of its own, named by clang's version.
-    fuzz) clang -dumpversion 2>/dev/null | awk -F. '$1 >= 15 {print "libclang-rt-" $1 "-dev"}' ;;
+    # From clang 14 on the runtime of libFuzzer is a package of its own, named by clang's version.
+    fuzz) clang -dumpversion 2>/dev/null | awk -F. '$1 >= 14 {print "libclang-rt-" $1 "-dev"}' ;;
     install) echo g++ binutils man-db dpkg-dev file ;;
     deb) echo dpkg-dev file ;;
     python) echo python3 python3-venv python3-dev g++ r-base-core r-cran-matrix r-cran-ncdf4 \

@@ -572,7 +572,8 @@ typedef struct gbs_summary {
     double q5, median, q95;
     double ess_bulk, ess_tail, rhat;
     int64_t not_finite;     /* how many draws are NaN or infinite */
-    int64_t noted_chain;    /* chain that a note speaks of; -1 if none */
+    /* The chain that a note speaks of; -1 without that note. */
+    int64_t not_finite_chain, constant_chain, identical_chain, stuck_chain;
     uint32_t notes;         /* GBS_NOTE_... */
 } gbs_summary;
 

@@ -1,7 +1,10 @@
 """Checkpoints of `sample`: a run's state in a file, from which it goes on bit for bit, here, in the
 program or elsewhere.  The bytes are the library's (docs/file-formats.md)."""
+import contextlib
 import ctypes as c
+import errno
 import os
+import stat
 import time
 
 import numpy as np
@@ -19,12 +22,26 @@ _SLICE_SECONDS = 0.5  # unwatched
 _MOST_SWEEPS = 2**48  # that the native stream numbers
 
 
+def _mode(path):
+    """Permissions of a regular file, None if there is no file."""
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "exists and is not a regular file", os.fspath(path))
+    return stat.S_IMODE(mode)
+
+
 def _save(given, data):
     """Under a temporary name, then renamed: a kill loses the newer checkpoint at most."""
-    path = os.path.realpath(given)
+    mode, path = _mode(given), os.path.realpath(given)
     temporary = os.path.join(os.path.dirname(path), f".gibbsite-{os.getpid()}-{time.monotonic_ns()}")
     try:
         with open(temporary, "xb") as file:
+            if mode is not None:
+                with contextlib.suppress(PermissionError):  # another's file, in a folder of ours
+                    os.fchmod(file.fileno(), mode)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -59,6 +76,7 @@ class Resumed:
     """What a checkpoint says of its run."""
 
     def __init__(self, path):
+        _mode(path)  # a device or a pipe may have no end
         with open(path, "rb") as file:
             data = file.read()
         self.path, self.size = os.fspath(path), len(data)

@@ -63,6 +63,9 @@ def lengths(size):
 def path(name, value):
     """No number: open() takes those for files that are open."""
     try:
-        return os.fsdecode(value)
+        text = os.fsdecode(value)
     except TypeError:
         raise TypeError(f"{name}: {shown(value)}; a path is needed") from None
+    if not text:
+        raise ValueError(f"{name}: the path is empty")
+    return text

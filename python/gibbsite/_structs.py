@@ -129,7 +129,9 @@ class Draws(c.Structure):
 class Summary(c.Structure):
     _fields_ = [(name, c.c_double) for name in (
         "mean", "sd", "mcse_mean", "mcse_sd", "q5", "median", "q95", "ess_bulk", "ess_tail", "rhat",
-    )] + [("not_finite", c.c_int64), ("noted_chain", c.c_int64), ("notes", c.c_uint32)]
+    )] + [(name, c.c_int64) for name in (
+        "not_finite", "not_finite_chain", "constant_chain", "identical_chain", "stuck_chain",
+    )] + [("notes", c.c_uint32)]
 
 
 class Operand(c.Structure):

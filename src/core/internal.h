@@ -39,6 +39,10 @@ void gbs_memory_give(const gbs_allocator *allocator, void *memory); /* accepts N
 gbs_status gbs_fail(gbs_context *ctx, gbs_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* snprintf for what goes into a message, in the C locale as messages are. */
+int gbs_message_part(char *to, size_t bytes, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* gbs_fail for a refused allocation of count * size bytes for `what`. */
 gbs_status gbs_fail_memory(gbs_context *ctx, const char *what, int64_t count, size_t size);
 

@@ -1,8 +1,7 @@
 /* Names and sentences of the statuses, and the one way to fail with a message. */
+#define _POSIX_C_SOURCE 200809L
 #include "core/internal.h"
-
-#include <stdarg.h>
-#include <stdio.h>
+#include "core/message.h"
 
 #define GBS_STRING(x) #x
 #define GBS_STRING_OF(x) GBS_STRING(x)
@@ -40,10 +39,19 @@ gbs_status gbs_fail(gbs_context *ctx, gbs_status status, const char *format, ...
     if (ctx != NULL) {
         va_list arguments;
         va_start(arguments, format);
-        vsnprintf(ctx->message, sizeof ctx->message, format, arguments);
+        gbs_message_write(ctx->message, sizeof ctx->message, format, arguments);
         va_end(arguments);
     }
     return status;
+}
+
+int gbs_message_part(char *to, size_t bytes, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const int wrote = gbs_message_write(to, bytes, format, arguments);
+    va_end(arguments);
+    return wrote;
 }
 
 gbs_status gbs_fail_memory(gbs_context *ctx, const char *what, int64_t count, size_t size)

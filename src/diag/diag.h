@@ -64,7 +64,7 @@ typedef struct gbs_diag_work {
     double second; /* sum of squared deviations, in `centred`'s units */
     uint32_t notes;
     int64_t not_finite;
-    int64_t noted_chain;
+    int64_t not_finite_chain, constant_chain, identical_chain, stuck_chain; /* noted ones, or -1 */
 } gbs_diag_work;
 
 /* Within-chain and between-chain variance of a statistic over chains (or half-chains). */

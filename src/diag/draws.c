@@ -109,7 +109,7 @@ static void copy_draws(gbs_diag_work *work, const gbs_draws *draws, double *low,
         copy_chain(x, draws->values + c * draws->chain_stride, work->draws, draws->draw_stride);
         const int64_t bad = work->loops->count_not_finite(x, work->draws);
         if (bad > 0 && work->not_finite == 0)
-            work->noted_chain = c;
+            work->not_finite_chain = c;
         work->not_finite += bad;
 
         double lo, hi;
@@ -129,7 +129,7 @@ static void copy_draws(gbs_diag_work *work, const gbs_draws *draws, double *low,
         work->notes |= GBS_NOTE_CHAINS_CONSTANT;
     } else if (work->draws > 1 && still > 0) {
         work->notes |= GBS_NOTE_CHAIN_CONSTANT;
-        work->noted_chain = first_still;
+        work->constant_chain = first_still;
     }
     if (work->draws < 6)
         work->notes |= GBS_NOTE_TOO_SHORT;
@@ -159,7 +159,8 @@ void gbs_diag_load(gbs_diag_work *work, const gbs_draws *draws)
 {
     work->notes = 0;
     work->not_finite = 0;
-    work->noted_chain = -1;
+    work->not_finite_chain = work->constant_chain = -1;
+    work->identical_chain = work->stuck_chain = -1;
     double low = 0, high = 0;
     copy_draws(work, draws, &low, &high);
     if (work->not_finite == 0)

@@ -72,6 +72,5 @@ void gbs_note_identical(gbs_diag_work *work)
     if (found < 0)
         return;
     work->notes |= GBS_NOTE_CHAINS_IDENTICAL;
-    if (work->noted_chain < 0)
-        work->noted_chain = found;
+    work->identical_chain = found;
 }

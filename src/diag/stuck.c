@@ -36,6 +36,5 @@ void gbs_note_stuck(gbs_diag_work *work)
     if (-log2((double)repeats / steps) * (double)(longest - 1) < ENOUGH_BITS)
         return;
     work->notes |= GBS_NOTE_CHAIN_STUCK;
-    if (work->noted_chain < 0)
-        work->noted_chain = stuck;
+    work->stuck_chain = stuck;
 }

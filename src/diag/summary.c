@@ -57,7 +57,10 @@ gbs_summary gbs_diag_summarise(gbs_diag_work *work, const gbs_draws *draws)
         }
     }
     summary.notes = work->notes;
-    summary.noted_chain = work->noted_chain;
+    summary.not_finite_chain = work->not_finite_chain;
+    summary.constant_chain = work->constant_chain;
+    summary.identical_chain = work->identical_chain;
+    summary.stuck_chain = work->stuck_chain;
     return summary;
 }
 

@@ -241,11 +241,11 @@ static gbs_status fill(gbs_context *ctx, programme *p)
 static void tell(const bound *b, char *text, size_t bytes)
 {
     if (b->row >= 0)
-        snprintf(text, bytes, "row %lld %s %.9g", (long long)b->row,
-                 b->upper ? "<=" : ">=", b->value);
+        gbs_message_part(text, bytes, "row %lld %s %.9g", (long long)b->row,
+                         b->upper ? "<=" : ">=", b->value);
     else
-        snprintf(text, bytes, "site %lld %s %.9g", (long long)b->site,
-                 b->upper ? "<=" : ">=", b->value);
+        gbs_message_part(text, bytes, "site %lld %s %.9g", (long long)b->site,
+                         b->upper ? "<=" : ">=", b->value);
 }
 
 /* The bounds that carry weight, as many as fit. */

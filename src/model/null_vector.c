@@ -2,13 +2,13 @@
  * v'Qv = pivot, the smallest value over all vectors that end in 1 at site k.  Where that is 0
  * to rounding, Q is singular and v its null vector, which an intrinsic model is known by: 1 on
  * a connected component and 0 elsewhere.  Otherwise Q is indefinite, and v shows it. */
+#define _POSIX_C_SOURCE 200809L
 #include "model/linalg.h"
 #include "model/validate.h"
 #include "backend/cpu/linalg_kernels.h"
+#include "core/message.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 /* A vector over sites 0 .. count-1 and what decides which of its entries matter: an entry
@@ -32,7 +32,8 @@ static void append(text *to, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    const int wrote = vsnprintf(to->at + to->used, sizeof to->at - to->used, format, arguments);
+    const int wrote =
+        gbs_message_write(to->at + to->used, sizeof to->at - to->used, format, arguments);
     va_end(arguments);
     if (wrote > 0)
         to->used += (size_t)wrote;

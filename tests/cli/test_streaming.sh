@@ -105,6 +105,9 @@ test_refused() {
     model
     code 2 gibbsite sample -Q q.mtx --moments-only -o x.npy
     says err "--moments-only: one .npy array has no place for it, netCDF has"
+    code 0 gibbsite sample -Q q.mtx --moments-only --draws 2 --checkpoint m.ck -o m.nc
+    code 2 gibbsite sample -Q q.mtx --resume m.ck --draws 2 -o x.npy
+    says err "-o: m.ck is of a run with --moments-only: one .npy array has no place for moments, netCDF has"
     code 2 gibbsite sample -Q q.mtx --save-warmup -o x.npy
     says err "--save-warmup: one .npy array has no place for it, netCDF has"
     code 2 gibbsite sample -Q q.mtx --save-warmup

@@ -82,6 +82,18 @@ test_chain_stuck() {
     says out "warning: chain 1 has stopped moving, its last draws are all equal: x[0]"
     code 0 gibbsite summary x.npy --json
     says out '"chain_stuck"'
+    says out '"stuck_chain": 1'
+}
+
+# Two notes about two chains.
+test_stuck_and_copied() {
+    { scatter 100 1 && scatter 40 2 && repeat $one 60 && scatter 100 1; } | npy "3, 100, 1" x.npy
+    code 0 gibbsite summary x.npy
+    says out "warning: chain 1 has stopped moving, its last draws are all equal: x[0]"
+    says out "warning: chain 2 repeats the draws of another chain: x[0]"
+    code 0 gibbsite summary x.npy --json
+    says out '"stuck_chain": 1'
+    says out '"identical_chain": 2'
 }
 
 test_threads() {

@@ -1,9 +1,11 @@
 """The NumPy package: sample and summary."""
 import copy
 import multiprocessing
+import os
 import pathlib
 import pickle
 import re
+import stat
 import warnings
 
 import numpy as np
@@ -441,7 +443,8 @@ MODEL = ("fix", "lower", "upper", "rows", "row_lower")  # which a resume must be
 
 @pytest.mark.parametrize("options", RUNS, ids=str)
 def test_pieces_are_the_whole(options, tmp_path):
-    """A run in three pieces, checkpoints between, is the run without a break, generator included."""
+    """A run in three pieces, checkpoints between, is the run without a break, generator included;
+    the file keeps its permissions."""
     path = tmp_path / "ck"
     whole = gibbsite.sample(Q, chains=3, draws=50, seed=7, **options)
     model = {name: options[name] for name in MODEL if name in options}
@@ -456,6 +459,9 @@ def test_pieces_are_the_whole(options, tmp_path):
     if whole.generator_state is not None:
         assert np.array_equal(parts[2].generator_state, whole.generator_state)
     assert [p.name for p in tmp_path.iterdir()] == ["ck"]
+    path.chmod(0o640)
+    gibbsite.sample(Q, draws=2, resume=path, checkpoint=path, **model)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
 def test_resumed_in_the_warmup_and_interrupted(tmp_path, monkeypatch):
@@ -522,6 +528,14 @@ def test_checkpoints_that_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
         gibbsite.sample(Q, checkpoint=tmp_path / "nowhere" / "ck")
     assert caught.value.filename == str(tmp_path / "nowhere" / "ck")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for options in (dict(checkpoint=pipe), dict(resume=pipe), dict(resume="/dev/zero"),
+                    dict(checkpoint=tmp_path)):
+        with pytest.raises(OSError, match="exists and is not a regular file") as caught:
+            gibbsite.sample(Q, draws=2, **options)
+        assert caught.value.filename == str(*options.values())
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
     damaged = path.read_bytes()[:300]
     path.write_bytes(damaged)
     with pytest.raises(ValueError, match="ck: checkpoint: it has 300 bytes and should have"):

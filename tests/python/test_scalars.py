@@ -122,6 +122,7 @@ def test_paths_are_no_numbers(tmp_path, capfd):
         for value in (True, 1, 1.5, [tmp_path], object):
             message = refused(draws, name, value)
             assert message.startswith(f"{name}: {shown(value)}") and "path" in message
+        assert refused(draws, name, "") == f"{name}: the path is empty"
     print("still open")
     assert "still open" in capfd.readouterr().out
     for value in (1.5, "3", True, 0, HUGE):

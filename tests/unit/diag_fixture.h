@@ -119,8 +119,9 @@ static inline int same_summary(const gbs_summary *a, const gbs_summary *b)
            same_double(a->q5, b->q5) && same_double(a->median, b->median) &&
            same_double(a->q95, b->q95) && same_double(a->ess_bulk, b->ess_bulk) &&
            same_double(a->ess_tail, b->ess_tail) && same_double(a->rhat, b->rhat) &&
-           a->not_finite == b->not_finite && a->noted_chain == b->noted_chain &&
-           a->notes == b->notes;
+           a->not_finite == b->not_finite && a->not_finite_chain == b->not_finite_chain &&
+           a->constant_chain == b->constant_chain && a->identical_chain == b->identical_chain &&
+           a->stuck_chain == b->stuck_chain && a->notes == b->notes;
 }
 
 #endif

@@ -50,7 +50,7 @@ static void test_constant_chains(void **state)
         x[2000 + i] = 0.25;
     const gbs_summary one = summary_of(x, 4, 1000);
     assert_int_equal(one.notes, GBS_NOTE_CHAIN_CONSTANT);
-    assert_int_equal(one.noted_chain, 2);
+    assert_int_equal(one.constant_chain, 2);
     assert_true(isfinite(one.rhat) && isfinite(one.ess_bulk) && isfinite(one.ess_tail));
 
     for (int i = 0; i < 4000; i++)
@@ -135,7 +135,7 @@ static void test_not_finite(void **state)
         check_close("median", NAN, s.median, 0);
         assert_int_equal(s.not_finite, 1);
         assert_int_equal(s.notes, GBS_NOTE_NOT_FINITE);
-        assert_int_equal(s.noted_chain, 1);
+        assert_int_equal(s.not_finite_chain, 1);
     }
     x[3999] = -INFINITY;
     assert_int_equal(summary_of(x, 4, 1000).not_finite, 2);
@@ -199,14 +199,14 @@ static void test_identical_chains(void **state)
     memcpy(x + 3600, x + 1600, 400 * sizeof *x);
     gbs_summary s = summary_of(x, 4, 1000);
     assert_int_equal(s.notes, GBS_NOTE_CHAINS_IDENTICAL);
-    assert_int_equal(s.noted_chain, 3);
+    assert_int_equal(s.identical_chain, 3);
     for (int c = 1; c < 4; c++)
         memcpy(x + 1000 * c, x, 1000 * sizeof *x);
     s = summary_of(x, 4, 1000);
     assert_int_equal(s.notes & GBS_NOTE_CHAINS_IDENTICAL, GBS_NOTE_CHAINS_IDENTICAL);
-    assert_int_equal(s.noted_chain, 1);
+    assert_int_equal(s.identical_chain, 1);
     x[3999] += 1e-9;
-    assert_int_equal(summary_of(x, 4, 1000).noted_chain, 1);
+    assert_int_equal(summary_of(x, 4, 1000).identical_chain, 1);
     assert_int_equal(summary_of(x + 2000, 2, 1000).notes & GBS_NOTE_CHAINS_IDENTICAL, 0);
 
     /* Coins that end alike prove nothing: 5 flips in 64 chains agree all the time. */
@@ -236,7 +236,7 @@ static void test_stuck(void **state)
         x[i] = x[2499];
     gbs_summary s = summary_of(x, 4, 1000);
     assert_int_equal(s.notes, GBS_NOTE_CHAIN_STUCK);
-    assert_int_equal(s.noted_chain, 2);
+    assert_int_equal(s.stuck_chain, 2);
     assert_true(s.rhat > 1.01);
     for (int last = 6; last <= 7; last++) { /* draws equal to the one before them */
         memcpy(x, kept, 4000 * sizeof *x);
@@ -244,8 +244,23 @@ static void test_stuck(void **state)
             x[i] = x[999 - last];
         s = summary_of(x, 4, 1000);
         assert_int_equal(s.notes, last == 7 ? GBS_NOTE_CHAIN_STUCK : 0);
-        assert_int_equal(s.noted_chain, last == 7 ? 0 : -1);
+        assert_int_equal(s.stuck_chain, last == 7 ? 0 : -1);
     }
+    /* each note names its own chain */
+    memcpy(x, kept, 4000 * sizeof *x);
+    memcpy(x + 3000, x, 1000 * sizeof *x);
+    for (int i = 1500; i < 2000; i++)
+        x[i] = x[1499];
+    for (int i = 2000; i < 3000; i++)
+        x[i] = 3;
+    s = summary_of(x, 4, 1000);
+    assert_int_equal(s.notes,
+                     GBS_NOTE_CHAIN_STUCK | GBS_NOTE_CHAINS_IDENTICAL | GBS_NOTE_CHAIN_CONSTANT);
+    assert_int_equal(s.stuck_chain, 1);
+    assert_int_equal(s.constant_chain, 2);
+    assert_int_equal(s.identical_chain, 3);
+    assert_int_equal(s.not_finite_chain, -1);
+    memcpy(x, kept, 4000 * sizeof *x);
     for (int i = 0; i < 1000; i++)
         x[i] = 3;
     assert_int_equal(summary_of(x, 4, 1000).notes, GBS_NOTE_CHAIN_CONSTANT);

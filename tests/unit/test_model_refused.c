@@ -1,5 +1,6 @@
 /* What a model refuses, and in which words: range, finite, diagonal, symmetry, definiteness.
  * Cases by number are faults seen in other programs. */
+#include "unit/comma_locale.h"
 #include "unit/matrices.h"
 #include "unit/model_fixture.h"
 
@@ -100,6 +101,33 @@ static void test_asymmetric_and_indefinite(void **state)
     const double huge[4] = {1e-300, 1e300, 1e300, 1e-300};
     spec = spec_of(huge, 2);
     assert_refused(ctx, &spec, GBS_ERROR_NOT_POSITIVE_DEFINITE, "not positive definite: pivot");
+}
+
+/* Messages are the same wherever the caller lives, and its locale stays. */
+static void test_locale(void **state)
+{
+    gbs_context *const ctx = *state;
+    const char *const name = set_comma_locale();
+    const double sign[4] = {1, -0.25, 0.5, 1};
+    gbs_model_spec spec = spec_of(sign, 2);
+    assert_refused(ctx, &spec, GBS_ERROR_NOT_SYMMETRIC,
+                   "Q[1,0] = 0.5, Q[0,1] = -0.25; they differ by 0.75");
+    const double indefinite[4] = {0.5, 0.75, 0.75, 0.5};
+    spec = spec_of(indefinite, 2);
+    assert_refused(ctx, &spec, GBS_ERROR_NOT_POSITIVE_DEFINITE, "pivot -0.625 at site 1");
+    const double a[4] = {1, 1, 1, 1}, lower[2] = {-INFINITY, 0.75}, upper[2] = {0.25, INFINITY};
+    spec = spec_of(sign, 2);
+    const double unit[4] = {1, 0, 0, 1};
+    spec.matrix = unit;
+    spec.constraints = (gbs_constraints){.rows = 2, .matrix = a, .lower = lower, .upper = upper};
+    gbs_model *const model = new_model(ctx, &spec);
+    double x[2];
+    if (gbs_model_interior(ctx, model, x) != GBS_ERROR_UNAVAILABLE) /* without Clp */
+        assert_non_null(strstr(gbs_context_message(ctx), "row 0 <= 0.25, row 1 >= 0.75"));
+    gbs_model_release(model);
+    assert_string_equal(localeconv()->decimal_point, ",");
+    setlocale(LC_ALL, "C");
+    print_message("%s: messages have a point\n", name);
 }
 
 /* Both sides of both tolerances; the average; the record. */
@@ -245,6 +273,7 @@ int main(void)
         cmocka_unit_test(test_singular),
         cmocka_unit_test(test_intrinsic),
         cmocka_unit_test(test_asymmetric_and_indefinite),
+        cmocka_unit_test(test_locale),
         cmocka_unit_test(test_symmetry_tolerance),
         cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_arguments),

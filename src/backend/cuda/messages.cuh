@@ -2,11 +2,10 @@
 #ifndef GBS_CUDA_MESSAGES_CUH
 #define GBS_CUDA_MESSAGES_CUH
 
+#include "core/message.h"
 #include "gibbsite/gibbsite_cuda.h"
 
 #include <cuda_runtime.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 /* Writes the message, if there is room for one, and returns the status. */
 static inline gbs_status refuse(char *message, size_t bytes, gbs_status status, const char *format,
@@ -15,7 +14,7 @@ static inline gbs_status refuse(char *message, size_t bytes, gbs_status status, 
     if (message != NULL && bytes > 0) {
         va_list arguments;
         va_start(arguments, format);
-        vsnprintf(message, bytes, format, arguments);
+        gbs_message_write(message, bytes, format, arguments);
         va_end(arguments);
     }
     return status;
