@@ -31,8 +31,8 @@ typedef struct bench {
     double seconds;
     gbs_type type;
     ceiling top;
-    double *reading; /* [dims]: bytes a second of matrices of that size */
-    cell *cells;     /* [dims, chains] */
+    double reading[MOST_SIZES]; /* [dims]: bytes a second of matrices of that size */
+    cell *cells;                /* [dims, chains] */
 } bench;
 
 /* "8,32,128": counts of at least 1, at most `most`. */
@@ -187,8 +187,6 @@ static json_t *type_json(const bench *b)
 /* dtype 0 is both. */
 static exit_code run(bench *b, int dtype, bool json)
 {
-    double reading[MOST_SIZES];
-    b->reading = reading;
     b->cells = take((int64_t)b->dims.count * b->chains.count, sizeof *b->cells, "table");
     if (!b->cells)
         return EXIT_FILE;

@@ -191,7 +191,7 @@ static void *measure_reading(worker *w)
         double lines = 0, spent = 0;
         const double start = clock_seconds(1);
         for (; spent < w->seconds; spent = clock_seconds(1) - start)
-            for (size_t done = 0; done == 0 || done < 1 << 14; done += w->lines) {
+            for (size_t done = 0; done < 1 << 14; done += w->lines) {
                 loop(memory, w->lines, &out);
                 lines += (double)w->lines;
             }

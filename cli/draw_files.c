@@ -102,7 +102,9 @@ static exit_code check_alike(const draw_files *files, int64_t f)
                         files->source.variables);
     for (int64_t k = 0; k < files->source.variables; k++) {
         char here[NAME_BYTES], there[NAME_BYTES];
-        if (strcmp(name_in(other, k, here, sizeof here), name_in(first, k, there, sizeof there)))
+        name_in(other, k, here, sizeof here);
+        name_in(first, k, there, sizeof there);
+        if (strcmp(here, there) != 0)
             return complain(EXIT_BAD_INPUT, "%s: variable %" PRId64 " is %s, in %s it is %s",
                             files->path[f], k, here, files->path[0], there);
     }
@@ -228,12 +230,12 @@ static exit_code check_origin(const draw_files *files, int64_t f, int64_t begins
 {
     const char *const path = files->path[f], *const first = files->path[begins];
     const origin its = read_origin(files->reader[f]), there = read_origin(files->reader[begins]);
-    if (*its.model && *there.model && strcmp(its.model, there.model))
+    if (*its.model && *there.model && strcmp(its.model, there.model) != 0)
         return complain(EXIT_BAD_INPUT,
                         "%s: is of another model than %s (hash %s, there %s): left by an earlier "
                         "run?",
                         path, first, its.model, there.model);
-    if (*its.run && *there.run && strcmp(its.run, there.run))
+    if (*its.run && *there.run && strcmp(its.run, there.run) != 0)
         say_other_run(files, f, begins, &its, &there);
     else if (!*its.run != !*there.run && gbs_results_reader_format(files->reader[f]) ==
                                              gbs_results_reader_format(files->reader[begins]))

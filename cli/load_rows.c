@@ -3,6 +3,7 @@
 #include "load.h"
 #include "options.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -129,6 +130,7 @@ static exit_code load_matrix(const model_files *files, model_facts *facts, row_a
 exit_code load_rows(const model_files *files, model_facts *facts, gbs_model_spec *spec,
                     row_arrays *rows)
 {
+    assert(rows != NULL);
     if (!files->rows)
         return EXIT_FINE;
     exit_code code = load_matrix(files, facts, rows);

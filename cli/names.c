@@ -37,8 +37,9 @@ static int64_t first_out_of_order(char *const *name, int64_t n)
     if (!split_count(name[0], &before, &digits))
         return n;
     for (int64_t i = 0; i < n; i++) {
-        if (!split_count(name[i], &b, &d) || b != before || strncmp(name[i], name[0], before) ||
-            strcmp(name[i] + b + d, name[0] + before + digits))
+        if (!split_count(name[i], &b, &d) || b != before ||
+            strncmp(name[i], name[0], before) != 0 ||
+            strcmp(name[i] + b + d, name[0] + before + digits) != 0)
             return n;
         const int64_t number = strtoll(name[i] + b, NULL, 10);
         least = number < least ? number : least;

@@ -189,7 +189,7 @@ static exit_code inspect(const sample_plan *plan, gbs_checkpoint_info *info)
 exit_code plan_resume(const cli_command *command, sample_plan *plan)
 {
     static const char *const refused[] = {"--warmup", "--init", "--save-warmup"};
-    gbs_checkpoint_info info;
+    gbs_checkpoint_info info = {0};
     gbs_io_error error;
     if (!plan->resume)
         return EXIT_FINE;

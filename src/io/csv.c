@@ -10,6 +10,7 @@
 #include "io/csv_names.h"
 #include "io/text.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -291,6 +292,7 @@ static gbs_io_status read_number(reader *r, int64_t i, double *value)
 static gbs_io_status make_room(reader *r)
 {
     const int64_t needed = (r->rows + 1) * r->columns; /* no more than the text has bytes */
+    assert(needed > 0);                                /* a row has a field */
     if (needed <= r->room)
         return GBS_IO_OK;
     const int64_t room = 2 * needed;

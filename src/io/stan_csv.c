@@ -103,7 +103,7 @@ static void read_setting(const char *comment, settings *s)
         return;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strcmp(name, words[i].name) == 0)
-            strcpy(words[i].value, word);
+            memcpy(words[i].value, word, strlen(word) + 1);
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         int64_t value;
         if (strcmp(name, table[i].name) != 0)
@@ -127,10 +127,11 @@ static int is_samplers(const char *name)
 /* "theta.2.1" as Stan's programs print it: "theta[2,1]"; another name as it is. */
 static char *element_name(const char *column)
 {
-    char *name = malloc(strlen(column) + 2);
+    const size_t length = strlen(column);
+    char *name = malloc(length + 2);
     if (!name)
         return NULL;
-    strcpy(name, column);
+    memcpy(name, column, length + 1);
     char *dot = name + strcspn(name, ".");
     if (dot == name || !*dot)
         return name;
@@ -142,7 +143,7 @@ static char *element_name(const char *column)
         if (*at == '.')
             *at = at == dot ? '[' : ',';
     }
-    strcat(name, "]");
+    memcpy(name + length, "]", 2);
     return name;
 }
 

@@ -15,6 +15,7 @@
 #include "model/condition.h"
 #include "model/model.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -377,6 +378,7 @@ static gbs_status find_inside(gbs_context *ctx, const gbs_model *model, int64_t 
                         "coinor-libclp1), which is not installed; install it or give a start");
     programme p = {.model = model};
     gbs_status status = allocate(ctx, &p, bounds);
+    assert(status != GBS_OK || p.memory != NULL);
     if (status == GBS_OK)
         status = check_range(ctx, &p);
     if (status == GBS_OK)

@@ -4,10 +4,13 @@
  *   box        the bounds in standard deviations from the mean, turned round so that the nearer
  *              one is the lower and u counts from it
  *   quotients  Mills' ratios at the bounds, two polynomials each, and the density at the farther
- * one ratios     of them densities  the normal's density at the nearer one mixture    of the tails
- * beyond the bounds: the survival probability e^-t of the draw invert     d with Q(a + d) / Q(a) =
- * e^-t, by steps of its own place      back to the user's bounds: lo + s d or hi - s d, never m + s
- * z, where the box does not hold the mean, so that nothing cancels however far out it lies
+ *              one
+ *   ratios     of them
+ *   densities  the normal's density at the nearer one
+ *   mixture    of the tails beyond the bounds: the survival probability e^-t of the draw
+ *   invert     d with Q(a + d) / Q(a) = e^-t, by steps of its own
+ *   place      back to the user's bounds: lo + s d or hi - s d, never m + s z, where the box does
+ *              not hold the mean, so that nothing cancels however far out it lies
  *
  * Three kinds of lane.  Middle, a box that holds the mean: from 0 on, t = -ln of twice the smaller
  * tail.  Side: from the nearer bound.  Far, a beyond the reach of R's quotient: d by the first two

@@ -244,7 +244,7 @@ gbs_status gbs_checkpoint_size(const gbs_sampler *sampler, const gbs_moments *mo
 gbs_status gbs_checkpoint_write(const gbs_sampler *sampler, const gbs_moments *moments,
                                 const gbs_checkpoint_counts *counts, void *to, size_t bytes)
 {
-    size_t needed;
+    size_t needed = 0;
     gbs_status status = gbs_checkpoint_size(sampler, moments, &needed);
     if (status != GBS_OK)
         return status;
@@ -342,8 +342,8 @@ static gbs_status open_head(gbs_context *ctx, const void *from, size_t bytes, he
 gbs_status gbs_checkpoint_inspect(gbs_context *ctx, const void *from, size_t bytes,
                                   gbs_checkpoint_info *out)
 {
-    head h;
-    layout at;
+    head h = {0};
+    layout at = {0};
     if (ctx == NULL || out == NULL)
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "checkpoint: context and out must not be NULL");
     const gbs_status status = open_head(ctx, from, bytes, &h, &at);
@@ -469,8 +469,8 @@ static gbs_status restore_generator(gbs_sampler *sampler, const unsigned char *s
 gbs_status gbs_checkpoint_read(gbs_sampler *sampler, gbs_moments *moments, const void *from,
                                size_t bytes)
 {
-    head h;
-    layout at;
+    head h = {0};
+    layout at = {0};
     if (sampler == NULL)
         return GBS_ERROR_ARGUMENT;
     gbs_status status = check_moments(sampler, moments);

@@ -5,6 +5,7 @@
 #include "sampler/plan.h"
 #include "sampler/rows.h"
 
+#include <assert.h>
 #include <math.h>
 
 static void *take(gbs_sampler *sampler, const char *what, int64_t rows, int64_t columns,
@@ -33,6 +34,7 @@ typedef struct coefficients {
 static void fill_sweep(gbs_sampler *sampler, const coefficients *to)
 {
     const gbs_rows rows = gbs_plan_rows(sampler, sampler->omega);
+    assert(to->row != NULL);
     for (int64_t i = 0; i < sampler->dim; ++i) {
         const int64_t p = gbs_device_place_of(sampler->on_device, i);
         gbs_rows_coefficients(&rows, i, to->row);

@@ -8,6 +8,8 @@
 #include "sampler/on_device.h"
 #include "sampler/sampler_internal.h"
 
+#include <assert.h>
+
 /* Exact draws: x_i = rn_T(mu_i + y_i). */
 static void add_mean(gbs_sampler *sampler, const gbs_block *block)
 {
@@ -76,6 +78,7 @@ static void bounded_pass(gbs_sampler *sampler, const gbs_block *blocks, int coun
                          int half, int64_t room)
 {
     gbs_bounded_job jobs[GBS_BOUNDED_TOGETHER];
+    assert(count > 0);
     for (int k = 0; k < count; ++k) {
         set_pass(sampler, &blocks[k], ahead, half, room + k, &jobs[k].pass);
         jobs[k].sites = &sampler->boxes;

@@ -171,12 +171,11 @@ static gbs_status check_start(const gbs_sampler *sampler, const double *spread)
     const gbs_model *const model = sampler->model;
     const char *const type = sampler->type == GBS_F32 ? "float" : "double";
     for (int64_t i = 0; i < sampler->dim; ++i) {
-        const double mean = model->mean[i],
-                     reach = fabs(mean) + (spread == NULL ? 0.0 : 18.0 * spread[i]);
+        const double mean = model->mean[i];
         if (!fits(sampler, mean))
             return gbs_fail(sampler->ctx, GBS_ERROR_NOT_FINITE,
                             "mean: site %lld: %.17g does not fit in %s", (long long)i, mean, type);
-        if (!fits(sampler, reach))
+        if (spread != NULL && !fits(sampler, fabs(mean) + 18.0 * spread[i]))
             return gbs_fail(sampler->ctx, GBS_ERROR_NOT_FINITE,
                             "precision: site %lld, where Q[%lld,%lld] = %.9g, has the standard "
                             "deviation %.9g: a start 18 of them from its mean, %.9g, does not fit "

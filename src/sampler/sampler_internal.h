@@ -121,7 +121,7 @@ uint64_t gbs_stream_sweep(const gbs_sampler *sampler, int64_t done, int half);
 int gbs_noise_is_sequential(const gbs_sampler *sampler);
 
 /* Sequential streams: draws one whole pass, rows gbs_noise_row elements apart. */
-void gbs_noise_draw_pass(gbs_sampler *sampler, int half, void *to);
+void gbs_noise_draw_pass(gbs_sampler *sampler, int half, void *noise);
 int64_t gbs_noise_row(const gbs_sampler *sampler);
 
 /* Other streams: a block's noise for pass `half` of the sweep `ahead` from now, for `count` sites

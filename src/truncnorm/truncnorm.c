@@ -7,6 +7,7 @@
 #include "truncnorm/truncnorm_kernels.h"
 #include "truncnorm/truncnorm_plan.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdatomic.h>
 
@@ -84,6 +85,7 @@ static void lay_out(const truncnorm_call *call, int k, int64_t from, int64_t cou
         }
         const int64_t left = count - done, row = plan->extent[last] - column;
         const int64_t run = left < row ? left : row;
+        assert(run > 0);
         const char *const source = (const char *)plan->values[k] + (size_t)at * size;
         if (plan->stride[k][last] != 0)
             memcpy(to + (size_t)done * size, source, (size_t)run * size);

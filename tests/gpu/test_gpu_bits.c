@@ -153,8 +153,8 @@ static void compare_for_sanitizers(void)
             compare(&(shape){(gbs_type)type, dims[d], 9, GBS_ORDER_SYMMETRIC, 1.3,
                              GBS_LOCATION_MEAN, GBS_STREAM_NATIVE},
                     2);
-            compare(&(shape){(gbs_type)type, dims[d], 9, GBS_ORDER_BACKWARD, 1.3,
-                             GBS_LOCATION_ZERO, GBS_STREAM_NATIVE},
+            compare(&(shape){(gbs_type)type, dims[d], 9, GBS_ORDER_BACKWARD, 1.3, GBS_LOCATION_ZERO,
+                             GBS_STREAM_NATIVE},
                     2);
             compare(&(shape){(gbs_type)type, dims[d], 9, GBS_ORDER_FORWARD, 1.0,
                              GBS_LOCATION_OFFSET, GBS_STREAM_GIVEN},

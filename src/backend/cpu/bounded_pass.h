@@ -149,7 +149,7 @@ ALWAYS_INLINE const T *BODY(begin)(V sum[ROWS][VECTORS], const int rows, const g
 }
 
 /* A site's values, of as many jobs, at place p: sum [jobs][ROWS][WIDTH], of which row q is its. */
-GBS_INLINE void BODY(site)(const gbs_bounded_job *jobs, int count, T *sum, int q, int64_t p)
+GBS_INLINE void BODY(site)(const gbs_bounded_job *jobs, int count, const T *sum, int q, int64_t p)
 {
     const int64_t site = jobs->pass.site[p];
     BODY(places) at = {.vectors = count * VECTORS};
