@@ -493,7 +493,7 @@ typedef struct gbs_sink {
 GBS_API gbs_status gbs_sampler_sample(gbs_sampler *sampler, int64_t draws, int64_t thin,
                                       const gbs_sink *sink);
 
-#define GBS_PILOT_VERSION 1
+#define GBS_PILOT_VERSION 2
 #define GBS_PILOT_MOST 5
 #define GBS_PILOT_WHY_BYTES 512
 
@@ -502,7 +502,8 @@ GBS_API gbs_status gbs_sampler_sample(gbs_sampler *sampler, int64_t draws, int64
 typedef struct gbs_pilot_candidate {
     gbs_method method;
     double overrelax;
-    double time[3];    /* of the mean of the sites, site D / 2, and (x - mu)' Q (x - mu) */
+    double time[3];    /* of the mean of the sites, site D / 2, and (x - mu)' Q (x - mu); infinite
+                          for one that moves under another candidate alone, 1 if under none */
     double slowest;    /* the largest of them */
     double operations; /* of a sweep of one chain, in multiply-adds */
     char why[GBS_PILOT_WHY_BYTES]; /* it was left out, and the sampler's message; its times are NaN.
@@ -733,8 +734,9 @@ GBS_API gbs_status gbs_checkpoint_read(gbs_sampler *sampler, gbs_moments *moment
 
 /* ------------------------------------------------------------------ 10. between bounds */
 
-/* Version of the mapping from words to draws between bounds; a change of bits changes it. */
-#define GBS_TRUNCNORM_VERSION 3
+/* Version of the mapping from words to draws between bounds, and of the intervals that row
+ * constraints leave; a change of bits changes it. */
+#define GBS_TRUNCNORM_VERSION 4
 
 #define GBS_DIMS 8 /* the most dimensions of an array here */
 

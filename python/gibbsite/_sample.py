@@ -20,8 +20,8 @@ _LATER = 4
 _STREAMS = {"native": 0, "given": 1, "torch-cpu": 2, "torch-cuda": 3}
 _MAPPING_VERSIONS = {"native": 1, "given": 0, "torch-cpu": 1, "torch-cuda": 1}
 _STATE_BYTES = {"torch-cpu": 5056, "torch-cuda": 16}
-_PILOT_VERSION = 1
-_TRUNCNORM_VERSION = 3
+_PILOT_VERSION = 2
+_TRUNCNORM_VERSION = 4
 _MOST_DRAWS = 10**40  # those that no memory holds are refused by the bytes they would take
 _TYPES = {"float32": np.float32, "f32": np.float32, "float64": np.float64, "f64": np.float64}
 

@@ -17,13 +17,21 @@
 
 #include <assert.h>
 #include <math.h>
+#include <float.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Margin enough for a start. */
 #define NEARER 0x1p-6
-/* Of a margin: less than this is none. */
+/* Of a margin, and of what Clp calls 0: a smaller one is looked for in units so many times finer,
+ * about the point found so far, down to LEAST_UNIT; one within so many roundings is none. */
 #define LEAST_MARGIN 1e-9
+#define FINER 1e-7
+#define LEAST_UNIT 1e-15
+#define ROUNDINGS 16.0
+/* Of a bound in finer units: one this far away does not hold. */
+#define NO_BOUND 1e15
 /* Of a weight, beside the largest. */
 #define LEAST_WEIGHT 1e-7
 /* Of a bound that mu is beyond, in units of its width: Clp takes 1e30 for infinite, calls feasible
@@ -47,7 +55,9 @@ typedef struct programme {
     double *value;             /* [entries] */
     double *lower, *upper, *objective; /* [columns] */
     double *row_lower, *row_upper;     /* [rows] */
-    void *memory;                      /* all of these */
+    double *about;                     /* [D] x = about + unit s (p - n): at first mu and 1 */
+    double unit;
+    void *memory; /* all of these */
 } programme;
 
 static double scale_of(const gbs_model *model, int64_t site)
@@ -118,7 +128,7 @@ static gbs_status allocate(gbs_context *ctx, programme *p, int64_t bounds)
                         "start: %lld bounds of %lld sites are too many for the linear programme; "
                         "give one",
                         (long long)bounds, (long long)dim);
-    const int64_t doubles = entries + 3 * columns + 2 * rows, ints = columns + 1 + entries;
+    const int64_t doubles = entries + 3 * columns + 2 * rows + dim, ints = columns + 1 + entries;
     double *const at = p->memory =
         gbs_memory_take(&ctx->allocator, doubles + (ints + 1) / 2, sizeof *at);
     if (at == NULL)
@@ -132,7 +142,10 @@ static gbs_status allocate(gbs_context *ctx, programme *p, int64_t bounds)
     p->objective = p->upper + columns;
     p->row_lower = p->objective + columns;
     p->row_upper = p->row_lower + rows;
-    p->start = (int *)(void *)(p->row_upper + rows);
+    p->about = p->row_upper + rows;
+    memcpy(p->about, p->model->mean, (size_t)dim * sizeof *p->about);
+    p->unit = 1.0;
+    p->start = (int *)(void *)(p->about + dim);
     p->index = p->start + columns + 1;
     return GBS_OK;
 }
@@ -145,24 +158,51 @@ static void give(gbs_context *ctx, programme *p)
 
 /* ---- numbers ---- */
 
-/* What the row is at mu (at their values for fixed sites), its conditional standard deviation,
- * and its width w. */
-static void measure(const gbs_model *model, const bound *b, double *centre, double *sd,
-                    double *width)
+/* The row's conditional standard deviation, and its width w. */
+static void measure(const gbs_model *model, const bound *b, double *sd, double *width)
 {
-    double sum = 0, square = 0;
-    for (int64_t e = 0; e < entries_of(model, b); ++e) {
-        int64_t site;
-        const double a = entry_of(model, b, e, &site);
-        sum = fma(a, model->mean[site], sum);
-        if (!gbs_model_is_fixed(model, site))
-            square += a * scale_of(model, site) * a * scale_of(model, site);
-    }
+    double largest = 0, square = 0;
+    for (int pass = 0; pass < 2; ++pass)
+        for (int64_t e = 0; e < entries_of(model, b); ++e) {
+            int64_t site;
+            const double a = fabs(entry_of(model, b, e, &site));
+            if (gbs_model_is_fixed(model, site))
+                continue;
+            if (pass == 0)
+                largest = fmax(largest, a * scale_of(model, site));
+            else if (largest > 0)
+                square += pow(a * scale_of(model, site) / largest, 2);
+        }
     const double lower = b->row < 0 ? model->lower[b->site] : model->constraints->lower[b->row];
     const double upper = b->row < 0 ? model->upper[b->site] : model->constraints->upper[b->row];
-    *centre = sum;
-    *sd = sqrt(square);
+    *sd = largest * sqrt(square);
     *width = fmin(*sd, upper - lower);
+}
+
+/* What the row is where p = n = 0 (fixed sites stand at their values), and the sum of its terms'
+ * sizes. */
+static double centre_of(const programme *p, const bound *b, double *size)
+{
+    double sum = 0;
+    *size = 0;
+    for (int64_t e = 0; e < entries_of(p->model, b); ++e) {
+        int64_t site;
+        const double a = entry_of(p->model, b, e, &site);
+        sum = fma(a, p->about[site], sum);
+        *size += fabs(a * p->about[site]);
+    }
+    return sum;
+}
+
+static void place_bound(programme *p, int row)
+{
+    const bound *const b = &p->bound[row];
+    double sd, width, size;
+    measure(p->model, b, &sd, &width);
+    const double by = width > 0 ? 1.0 / width : 1.0; /* 0: all its sites are fixed, and it holds */
+    const double at = (b->value - centre_of(p, b, &size)) * by / p->unit;
+    p->row_lower[row] = b->upper || (p->unit < 1 && at < -NO_BOUND) ? -HUGE_VAL : at;
+    p->row_upper[row] = !b->upper || (p->unit < 1 && at > NO_BOUND) ? HUGE_VAL : at;
 }
 
 /* Columns fill from `next` on, row by row, so that each is in ascending order of rows. */
@@ -170,11 +210,10 @@ static void fill_row(programme *p, int row, int *next)
 {
     const gbs_model *const model = p->model;
     const bound *const b = &p->bound[row];
-    double centre, sd, width;
-    measure(model, b, &centre, &sd, &width);
-    const double by = width > 0 ? 1.0 / width : 1.0; /* 0: all its sites are fixed, and it holds */
-    p->row_lower[row] = b->upper ? -HUGE_VAL : (b->value - centre) * by;
-    p->row_upper[row] = b->upper ? (b->value - centre) * by : HUGE_VAL;
+    double sd, width;
+    measure(model, b, &sd, &width);
+    const double by = width > 0 ? 1.0 / width : 1.0;
+    place_bound(p, row);
     for (int64_t e = 0; e < entries_of(model, b); ++e) {
         int64_t site;
         const double a = entry_of(model, b, e, &site) * by;
@@ -239,14 +278,27 @@ static gbs_status fill(gbs_context *ctx, programme *p)
 
 /* ---- what contradicts what ---- */
 
+/* The fewest digits of 9, 15 and 17 that give the number back. */
+static int digits_of(double value)
+{
+    for (int digits = 9; digits < 17; digits += 6) {
+        char text[40]; /* in the caller's locale, as strtod reads it */
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            return digits;
+    }
+    return 17;
+}
+
 static void tell(const bound *b, char *text, size_t bytes)
 {
+    const int digits = digits_of(b->value);
     if (b->row >= 0)
-        gbs_message_part(text, bytes, "row %lld %s %.9g", (long long)b->row,
-                         b->upper ? "<=" : ">=", b->value);
+        gbs_message_part(text, bytes, "row %lld %s %.*g", (long long)b->row,
+                         b->upper ? "<=" : ">=", digits, b->value);
     else
-        gbs_message_part(text, bytes, "site %lld %s %.9g", (long long)b->site,
-                         b->upper ? "<=" : ">=", b->value);
+        gbs_message_part(text, bytes, "site %lld %s %.*g", (long long)b->site,
+                         b->upper ? "<=" : ">=", digits, b->value);
 }
 
 /* The bounds that carry weight, as many as fit. */
@@ -283,17 +335,16 @@ static gbs_status check_range(gbs_context *ctx, const programme *p)
 {
     for (int row = 0; row < p->bounds; ++row) {
         const bound *const b = &p->bound[row];
-        double centre, sd, width;
+        double sd, width, size;
         char name[80];
-        measure(p->model, b, &centre, &sd, &width);
-        if (isfinite(centre) && isfinite(b->row < 0 ? width : sd))
+        measure(p->model, b, &sd, &width);
+        if (isfinite(centre_of(p, b, &size)) && isfinite(b->row < 0 ? width : sd))
             continue;
         tell(b, name, sizeof name);
-        return gbs_fail(
-            ctx, GBS_ERROR_UNAVAILABLE,
-            "constraints: %s overflows double where its entries are squared or summed, so that no "
-            "start is found; scale the row or give one",
-            name);
+        return gbs_fail(ctx, GBS_ERROR_UNAVAILABLE,
+                        "constraints: %s overflows double where its terms are added up, so that no "
+                        "start is found; scale the row or give one",
+                        name);
     }
     return GBS_OK;
 }
@@ -330,22 +381,62 @@ static gbs_status fail_solver(gbs_context *ctx, int status)
                     "constraints: Clp did not find a start (status %d); give one", status);
 }
 
+static double value_of(const programme *p, const double *solution, int64_t i)
+{
+    return fma(p->unit * scale_of(p->model, i), solution[2 * i] - solution[2 * i + 1], p->about[i]);
+}
+
+/* The same programme about the point found, in finer units. */
+static void look_closer(programme *p, const double *solution)
+{
+    for (int64_t i = 0; i < p->model->dim; ++i)
+        if (!gbs_model_is_fixed(p->model, i))
+            p->about[i] = value_of(p, solution, i);
+    p->unit *= FINER;
+    for (int row = 0; row < p->bounds; ++row)
+        place_bound(p, row);
+}
+
+/* Is the margin more than what rounding makes of the rows' sums? */
+static int has_room(const programme *p, double margin)
+{
+    for (int row = 0; row < p->bounds; ++row) {
+        double sd, width,
+            size; /* of terms as large where p = n = 0 as at the point, but for a bit */
+        measure(p->model, &p->bound[row], &sd, &width);
+        centre_of(p, &p->bound[row], &size);
+        if (width > 0 && !(margin * p->unit * width > ROUNDINGS * DBL_EPSILON * size))
+            return 0;
+    }
+    return 1;
+}
+
 static gbs_status solve(gbs_context *ctx, const gbs_clp *clp, Clp_Simplex *solver, programme *p)
 {
     const int t = p->columns - 2, u = p->columns - 1;
+    double margin;
     clp->setLogLevel(solver, 0);
-    clp->setPrimalTolerance(solver, 1e-9);
-    clp->loadProblem(solver, p->columns, p->rows, p->start, p->index, p->value, p->lower, p->upper,
-                     p->objective, p->row_lower, p->row_upper);
-    clp->dual(solver, 0);
-    if (clp->status(solver) == 1)
-        return fail_infeasible(ctx, clp, solver, p);
-    if (clp->status(solver) != 0)
-        return fail_solver(ctx, clp->status(solver));
-    const double margin = clp->primalColumnSolution(solver)[t];
-    if (margin < LEAST_MARGIN)
-        return fail_naming(ctx, p, clp->dualRowSolution(solver),
-                           "these leave no room between them");
+    clp->setPrimalTolerance(solver, LEAST_MARGIN);
+    for (;;) {
+        clp->loadProblem(solver, p->columns, p->rows, p->start, p->index, p->value, p->lower,
+                         p->upper, p->objective, p->row_lower, p->row_upper);
+        clp->dual(solver, 0);
+        if (clp->status(solver) == 1)
+            return fail_infeasible(ctx, clp, solver, p);
+        if (clp->status(solver) != 0)
+            return fail_solver(ctx, clp->status(solver));
+        margin = clp->primalColumnSolution(solver)[t];
+        if (margin >= LEAST_MARGIN)
+            break;
+        if (p->unit * FINER < LEAST_UNIT)
+            return fail_naming(ctx, p, clp->dualRowSolution(solver),
+                               "these leave no room between them");
+        look_closer(p, clp->primalColumnSolution(solver));
+    }
+    if (p->unit < 1) /* the middle of so small a set is near enough */
+        return has_room(p, margin) ? GBS_OK
+                                   : fail_naming(ctx, p, clp->dualRowSolution(solver),
+                                                 "these leave no room between them");
     for (int c = 0; c < t; ++c)
         p->objective[c] = 1.0 / (4.0 * (double)p->model->dim);
     p->objective[t] = 0.0;
@@ -361,7 +452,7 @@ static void read_point(const programme *p, const double *solution, double *x)
 {
     const gbs_model *const model = p->model;
     for (int64_t i = 0; i < model->dim; ++i) {
-        x[i] = fma(scale_of(model, i), solution[2 * i] - solution[2 * i + 1], model->mean[i]);
+        x[i] = value_of(p, solution, i);
         if (gbs_model_is_fixed(model, i))
             x[i] = model->fixed[i];
         else if (model->lower != NULL)

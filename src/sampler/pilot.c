@@ -81,17 +81,17 @@ static void shrink(double *y, int64_t count)
         y[t] *= 0x1p-560;
 }
 
-/* Sweeps that a figure takes to forget, from chains of n of them; 1 for one that does not move. */
+/* Sweeps that a figure takes to forget, from chains of n of them; infinite if it does not move. */
 double gbs_pilot_time(double *y, int64_t n)
 {
     if (is_still(y, GBS_PILOT_CHAINS * n))
-        return 1.0;
+        return (double)INFINITY;
     shrink(y, GBS_PILOT_CHAINS * n);
     const double between = centre(y, n), first = covariance_at(y, n, 0);
     const double within = first * (double)n / (double)(n - 1), total = first + between;
     double sum = 0.0, last = INFINITY;
     if (!(total > 0.0))
-        return 1.0;
+        return (double)INFINITY;
     for (int64_t lag = 0; lag + 1 < n; lag += 2) {
         const double even = 1.0 - (within - covariance_at(y, n, lag)) / total,
                      odd = 1.0 - (within - covariance_at(y, n, lag + 1)) / total;
@@ -198,12 +198,9 @@ static gbs_status try_one(const pilot *p, gbs_pilot_candidate *candidate)
     if (status == GBS_OK)
         status = run(p, sampler);
     gbs_sampler_destroy(sampler);
-    for (int k = 0; k < FIGURES && status == GBS_OK; ++k) {
+    for (int k = 0; k < FIGURES && status == GBS_OK; ++k)
         candidate->time[k] =
             gbs_pilot_time(p->figures + k * GBS_PILOT_CHAINS * p->sweeps, p->sweeps);
-        if (k == 0 || candidate->time[k] > candidate->slowest)
-            candidate->slowest = candidate->time[k];
-    }
     return status;
 }
 
@@ -262,8 +259,29 @@ static double cost(const gbs_pilot_candidate *candidate)
                                      : candidate->slowest * candidate->operations;
 }
 
+/* A figure that moves under no candidate has nothing to forget; one that moves under another is
+ * stuck. */
+static void settle_times(gbs_pilot *out)
+{
+    for (int k = 0; k < FIGURES; ++k) {
+        int moves = 0;
+        for (int32_t c = 0; c < out->count; ++c)
+            moves = moves || isfinite(out->tried[c].time[k]);
+        for (int32_t c = 0; c < out->count && !moves; ++c)
+            if (out->tried[c].why[0] == '\0')
+                out->tried[c].time[k] = 1.0;
+    }
+    for (int32_t c = 0; c < out->count; ++c) {
+        gbs_pilot_candidate *const it = &out->tried[c];
+        for (int k = 0; k < FIGURES; ++k)
+            if (k == 0 || it->time[k] > it->slowest)
+                it->slowest = it->time[k];
+    }
+}
+
 static void choose(gbs_pilot *out)
 {
+    settle_times(out);
     for (int32_t k = 1; k < out->count; ++k)
         if (cost(&out->tried[k]) < cost(&out->tried[out->chosen]))
             out->chosen = k;

@@ -35,7 +35,67 @@ static void *take(const gbs_sampler *sampler, int64_t count, size_t size, gbs_st
     return memory;
 }
 
+static double least_normal(gbs_type type)
+{
+    return type == GBS_F32 ? (double)FLT_MIN : DBL_MIN;
+}
+
+static double largest_number(gbs_type type)
+{
+    return type == GBS_F32 ? (double)FLT_MAX : DBL_MAX;
+}
+
+static const char *name_of(gbs_type type)
+{
+    return type == GBS_F32 ? "float" : "double";
+}
+
 /* ---- by row ---- */
+
+/* Conditional standard deviation of a site; 0 of a fixed one. */
+static double sd_of(const gbs_model *model, int64_t site)
+{
+    return gbs_model_is_fixed(model, site) ? 0.0
+                                           : 1.0 / sqrt(model->precision[site * model->dim + site]);
+}
+
+/* The most that a site contributes to what a row's conditional standard deviation is. */
+static double most_of(const gbs_model *model, int64_t r)
+{
+    const gbs_constraints *const rows = model->constraints;
+    double most = 0;
+    for (int64_t e = rows->start[r]; e < rows->start[r + 1]; ++e)
+        most = fmax(most, fabs(rows->value[e]) * sd_of(model, rows->site[e]));
+    return most;
+}
+
+/* Is a number too small for T to hold its digits, and yet not so small beside the row that it does
+ * not matter?  `by` is what it contributes. */
+static int is_lost(const gbs_sampler *sampler, int64_t r, double value, double by)
+{
+    return value != 0 && fabs(value) < least_normal(sampler->type) &&
+           by > unit(sampler->type) * most_of(sampler->model, r);
+}
+
+/* Sums that T cannot hold would count as infinite, and their bounds as none. */
+static gbs_status check_reach(const gbs_sampler *sampler, int64_t r)
+{
+    enum { STANDARD_DEVIATIONS = 64 };
+    const gbs_model *const model = sampler->model;
+    const gbs_constraints *const rows = model->constraints;
+    double size = 0;
+    for (int64_t e = rows->start[r]; e < rows->start[r + 1]; ++e) {
+        const int64_t j = rows->site[e];
+        const double at = gbs_model_is_fixed(model, j) ? model->fixed[j] : model->mean[j];
+        size += fabs(rows->value[e]) * (fabs(at) + STANDARD_DEVIATIONS * sd_of(model, j));
+    }
+    if (size <= largest_number(sampler->type))
+        return GBS_OK;
+    return gbs_fail(sampler->ctx, GBS_ERROR_NOT_FINITE,
+                    "constraints: row %lld: its terms within %d standard deviations of the mean "
+                    "make %.3g, which does not fit in %s; scale the row",
+                    (long long)r, STANDARD_DEVIATIONS, size, name_of(sampler->type));
+}
 
 static gbs_status fill_bounds(const gbs_sampler *sampler, void *bounds)
 {
@@ -47,8 +107,7 @@ static gbs_status fill_bounds(const gbs_sampler *sampler, void *bounds)
             return gbs_fail(sampler->ctx, GBS_ERROR_ARGUMENT,
                             "constraints: row %lld: between %.17g and %.17g there is no interval "
                             "of %s numbers",
-                            (long long)r, rows->lower[r], rows->upper[r],
-                            sampler->type == GBS_F32 ? "float" : "double");
+                            (long long)r, rows->lower[r], rows->upper[r], name_of(sampler->type));
         store(sampler->type, bounds, 2 * r, lower);
         store(sampler->type, bounds, 2 * r + 1, upper);
     }
@@ -60,12 +119,22 @@ static gbs_status fill_entries(const gbs_sampler *sampler, int64_t *start, int64
 {
     const gbs_constraints *const rows = sampler->model->constraints;
     for (int64_t r = 0; r < rows->rows; ++r) {
+        const gbs_status status = check_reach(sampler, r);
+        if (status != GBS_OK)
+            return status;
         start[r] = rows->start[r];
         for (int64_t e = rows->start[r]; e < rows->start[r + 1]; ++e) {
             if (!isfinite(rounded(sampler->type, rows->value[e])))
                 return gbs_fail(sampler->ctx, GBS_ERROR_NOT_FINITE,
                                 "constraints: A[%lld,%lld], %.17g, does not fit in float",
                                 (long long)r, (long long)rows->site[e], rows->value[e]);
+            if (is_lost(sampler, r, rows->value[e],
+                        fabs(rows->value[e]) * sd_of(sampler->model, rows->site[e])))
+                return gbs_fail(sampler->ctx, GBS_ERROR_NOT_FINITE,
+                                "constraints: A[%lld,%lld], %.17g, is too small for %s; scale the "
+                                "row and its bounds",
+                                (long long)r, (long long)rows->site[e], rows->value[e],
+                                name_of(sampler->type));
             place[e] = sampler->place[rows->site[e]];
             store(sampler->type, value, e, rows->value[e]);
         }
@@ -77,7 +146,7 @@ static gbs_status fill_entries(const gbs_sampler *sampler, int64_t *start, int64
 /* ---- by direction ---- */
 
 /* Change of row r along direction i: A_ri, or sum over j ascending of A_rj W_ji, fused, from 0;
- * what rounding to T may make of one that is 0 counts as 0. */
+ * what rounding to T may make of one that is 0 counts as 0.  NaN: T cannot hold it. */
 static double change_of(const gbs_sampler *sampler, const double *inverse_factor, int64_t r,
                         int64_t i)
 {
@@ -98,6 +167,8 @@ static double change_of(const gbs_sampler *sampler, const double *inverse_factor
     if (inverse_factor != NULL && fabs(sum) <= terms * unit(sampler->type) * size)
         return 0;
     const double change = rounded(sampler->type, sum);
+    if (inverse_factor != NULL && is_lost(sampler, r, change, fabs(sum)))
+        return (double)NAN;
     return isfinite(rounded(sampler->type, 1.0 / change)) ? change : 0;
 }
 
@@ -113,8 +184,7 @@ static gbs_status list_moves(const gbs_sampler *sampler, const double *inverse_f
             if (!isfinite(by))
                 return gbs_fail(sampler->ctx, GBS_ERROR_NOT_FINITE,
                                 "constraints: what site %lld moves row %lld by does not fit in %s",
-                                (long long)i, (long long)r,
-                                sampler->type == GBS_F32 ? "float" : "double");
+                                (long long)i, (long long)r, name_of(sampler->type));
             if (by == 0)
                 continue;
             if (row != NULL) {
@@ -216,6 +286,11 @@ static gbs_status check_row(gbs_context *ctx, const gbs_model *model, gbs_type t
         sum = fma(rows->value[e], value, sum);
         size = fma(fabs(rows->value[e]), fabs(value), size);
     }
+    if (!(size <= largest_number(type)))
+        return gbs_fail(ctx, GBS_ERROR_NOT_FINITE,
+                        "%s: chain %lld gives row %lld of the constraints terms that do not fit in "
+                        "%s",
+                        what, (long long)chain, (long long)r, name_of(type));
     const double terms = (double)(rows->start[r + 1] - rows->start[r] + 1);
     const double slack = 4 * terms * unit(type) * size;
     if (sum >= rows->lower[r] - slack && sum <= rows->upper[r] + slack)

@@ -98,7 +98,7 @@ test_mixed() {
     words a.npy | awk 'NR % 4 == 2 && /^[89abcdef]/ { exit 1 }' || fail "a negative x[1]"
     code 0 gibbsite sample -Q q.mtx --lower low.mtx --upper high.mtx --method gibbs --seed 1 --draws 200 --json
     says out '"options": "--method gibbs -Q q.mtx --lower low.mtx --upper high.mtx'
-    says out '"truncnorm_mapping_version": 3'
+    says out '"truncnorm_mapping_version": 4'
     says_not out "--overrelax"
 }
 

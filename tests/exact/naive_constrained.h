@@ -128,7 +128,7 @@ static inline int naive_narrow(gbs_type type, double lower, double upper, double
     return isfinite(lower) || isfinite(upper);
 }
 
-/* The same of all rows along direction i, and then of 0, which is always in. */
+/* The same of all rows along direction i. */
 static inline int naive_narrow_rows(const naive_model *m, int64_t i, double *low, double *up)
 {
     int held = 0;
@@ -140,6 +140,15 @@ static inline int naive_narrow_rows(const naive_model *m, int64_t i, double *low
         held = 1;
     }
     return held;
+}
+
+/* An interval that is closed holds `here` again. */
+static inline void naive_open(double here, double *low, double *up)
+{
+    if (*low < *up)
+        return;
+    *low = fmin(*low, here);
+    *up = fmax(*up, here);
 }
 
 static inline double naive_between(const naive_model *m, native_address at, int64_t place,
@@ -184,8 +193,9 @@ static inline void naive_whitened(naive_model *m, native_address at, const doubl
             if (w != 0)
                 held |= naive_narrow(type, m->lower[j], m->upper[j], x[j], w, &low, &up);
         }
-        const double step = held ? naive_between(m, at, i, -y, 1, fmin(low, 0), fmax(up, 0))
-                                 : naive_add(type, z[i], -y);
+        naive_open(0, &low, &up);
+        const double step =
+            held ? naive_between(m, at, i, -y, 1, low, up) : naive_add(type, z[i], -y);
         for (int64_t j = 0; j <= i; ++j) {
             const double w = is_fixed(m, j) ? 0 : naive_round(type, m->w[i * dim + j]);
             x[j] = fmin(fmax(naive_fma(type, w, step, x[j]), m->lower[j]), m->upper[j]);
@@ -213,10 +223,11 @@ static inline void naive_rows_sweep(naive_model *m, native_address at, const int
             r = naive_fma(type, a[order[k]], x[order[k]], r);
         for (int64_t k = 0; k < p; ++k)
             r = naive_fma(type, a[order[k]], x[order[k]], r);
+        low = fmax(naive_add(type, x[i], low), m->lower[i]);
+        up = fmin(naive_add(type, x[i], up), m->upper[i]);
+        naive_open(x[i], &low, &up);
         if (held)
-            r = naive_between(m, at, i, r, m->n.s[i],
-                              fmax(naive_add(type, x[i], fmin(low, 0)), m->lower[i]),
-                              fmin(naive_add(type, x[i], fmax(up, 0)), m->upper[i]));
+            r = naive_between(m, at, i, r, m->n.s[i], low, up);
         const double step = naive_add(type, r, -x[i]);
         x[i] = r;
         naive_rows_move(m, i, step);

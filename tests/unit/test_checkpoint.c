@@ -539,7 +539,7 @@ static void test_version_of_draws_between_bounds(void **state)
     from[28 * 8] = 2;
     seal(from, bytes);
     refuse_with(f, bounded, &plans[0].spec, from, bytes,
-                "its truncnorm mapping version: 2, the sampler's: 3");
+                "its truncnorm mapping version: 2, the sampler's: 4");
     free(from);
     gbs_sampler_destroy(sampler);
     gbs_model_release(bounded);

@@ -176,6 +176,45 @@ static void test_contradictions(void **state)
     contradict(*state, &spec, "these leave no room between them: row 0 >= 0, row 1 <= 0");
 }
 
+/* Sets that are small beside the conditional standard deviations: an order in [0, 1] under a prior
+ * of sd 1e9; C28's slab in two rows; and two rows that a billionth of their size keeps apart, or
+ * together. */
+static void test_small_sets(void **state)
+{
+    static const double flat[9] = {1e-18, 0, 0, 0, 1e-18, 0, 0, 0, 1e-18},
+                        order[12] = {1, 0, 0, -1, 1, 0, 0, -1, 1, 0, 0, -1},
+                        order_lower[4] = {0, 0, 0, -1}, slab[6] = {1, -1, 0, 1, -1, 0},
+                        lower[2] = {0, -INFINITY}, upper[2] = {INFINITY, 1e-9},
+                        scaled[6] = {1, 1, 0, 1000, 1000, 0}, above[2] = {1, -INFINITY},
+                        just[2] = {INFINITY, 1000.000001}, under[2] = {INFINITY, 999.9999999};
+    if (!has_clp())
+        return;
+    double x[3];
+    gbs_model_spec spec = spec_of(flat, 3);
+    spec.constraints = (gbs_constraints){.rows = 4, .matrix = order, .lower = order_lower};
+    gbs_model *model = new_model(*state, &spec);
+    must(*state, gbs_model_interior(*state, model, x));
+    printf("checked: 0 < %g < %g < %g < 1, each by more than 0.1\n", x[0], x[1], x[2]);
+    assert_true(x[0] > 0.1 && x[1] > x[0] + 0.1 && x[2] > x[1] + 0.1 && x[2] < 0.9);
+    gbs_model_release(model);
+
+    spec = identity_of(3);
+    spec.constraints = (gbs_constraints){.rows = 2, .matrix = slab, .lower = lower, .upper = upper};
+    model = new_model(*state, &spec);
+    must(*state, gbs_model_interior(*state, model, x));
+    assert_true(x[0] - x[1] > 1e-10 && x[0] - x[1] < 9e-10);
+    gbs_model_release(model);
+
+    spec.constraints =
+        (gbs_constraints){.rows = 2, .matrix = scaled, .lower = above, .upper = just};
+    model = new_model(*state, &spec);
+    must(*state, gbs_model_interior(*state, model, x));
+    assert_true(x[0] + x[1] > 1 + 1e-10 && x[0] + x[1] < 1 + 9e-10);
+    gbs_model_release(model);
+    spec.constraints.upper = under;
+    contradict(*state, &spec, "no point keeps these together: row 0 >= 1, row 1 <= 999.9999999");
+}
+
 /* Bounds that Clp takes for infinite, or aborts at: refused, and not as contradictions. */
 static void test_far_out(void **state)
 {
@@ -438,6 +477,85 @@ static void test_drift(void **state)
     gbs_model_release(model);
 }
 
+/* Rows beyond a type's range would count as none. */
+static void test_range(void **state)
+{
+    static const double tiny[6] = {1e-60, 0, 0, 0, 0, 1e-320}, least[3] = {1e-320, 0, 0},
+                        huge[3] = {1e38, 0, 0}, mixed[3] = {1, 1e-60, 0}, lower[2] = {0, 0};
+    static const float start[3] = {1, 1, 1}, far_start[3] = {1e30f, 0, 0};
+    gbs_context *const ctx = *state;
+    const double wide_start[3] = {1, 1, 1};
+    const struct {
+        const double *a;
+        gbs_type type;
+        const char *words;
+    } refused[] = {
+        {tiny, GBS_F32, "constraints: A[0,0], 9.9999999999999997e-61, is too small for float"},
+        {least, GBS_F64, "is too small for double"},
+        {huge, GBS_F32,
+         "constraints: row 0: its terms within 64 standard deviations of the mean "
+         "make 6.4e+39, which does not fit in float"},
+    };
+    for (size_t k = 0; k < sizeof refused / sizeof *refused; ++k) {
+        gbs_model *const model = model_with(
+            ctx, 3, (gbs_constraints){.rows = 1, .matrix = refused[k].a, .lower = lower});
+        for (int whitened = 0; whitened < 2; ++whitened) {
+            const gbs_sampler_spec spec =
+                spec_for(whitened ? GBS_METHOD_WHITENED : GBS_METHOD_GIBBS, refused[k].type, 1,
+                         refused[k].type == GBS_F32 ? (const void *)start : wide_start);
+            refuse_sampler(ctx, model, &spec, GBS_ERROR_NOT_FINITE, refused[k].words);
+        }
+        gbs_model_release(model);
+    }
+    /* beside 1 an entry of 1e-60 does not matter */
+    static const double large[3] = {1e30, 0, 0};
+    gbs_model *model =
+        model_with(ctx, 3, (gbs_constraints){.rows = 1, .matrix = mixed, .lower = lower});
+    gbs_sampler_spec spec = spec_for(GBS_METHOD_GIBBS, GBS_F32, 1, start);
+    gbs_sampler_destroy(new_sampler(ctx, model, &spec));
+    gbs_model_release(model);
+    model = model_with(ctx, 3, (gbs_constraints){.rows = 1, .matrix = large, .lower = lower});
+    spec.initial = far_start;
+    refuse_sampler(ctx, model, &spec, GBS_ERROR_NOT_FINITE,
+                   "start: chain 0 gives row 0 of the constraints terms that do not fit in float");
+    gbs_model_release(model);
+}
+
+/* From 1e6 down to where N(-1e5, 1) is held by 3 x >= 1: the first step's rounding leaves the row
+ * broken by far more than the row's own, and the next one leads back inside. */
+static void test_far_start(void **state)
+{
+    static const double one = 1, mean = -1e5, three = 3, wide = 1e6;
+    static const float narrow = 1e6f;
+    enum { CHAINS = 16 };
+    gbs_context *const ctx = *state;
+    gbs_model_spec spec = spec_of(&one, 1);
+    spec.location_kind = GBS_LOCATION_MEAN;
+    spec.location = &mean;
+    spec.constraints = (gbs_constraints){.rows = 1, .matrix = &three, .lower = &one};
+    gbs_model *const model = new_model(ctx, &spec);
+    for (int run = 0; run < 4; ++run) {
+        const gbs_type type = (gbs_type)(run % 2);
+        const gbs_sampler_spec s =
+            spec_for(run < 2 ? GBS_METHOD_WHITENED : GBS_METHOD_GIBBS, type, CHAINS,
+                     type == GBS_F32 ? (const void *)&narrow : &wide);
+        gbs_sampler *const sampler = new_sampler(ctx, model, &s);
+        double x[CHAINS], all = 0;
+        must(ctx, gbs_sampler_run(sampler, 3));
+        must(ctx, gbs_sampler_get_state(sampler, x));
+        for (int c = 0; c < CHAINS; ++c)
+            all += element(type, x, c) / CHAINS;
+        const double worst = worst_break(model, type, x, CHAINS);
+        printf("checked: %s: after 3 sweeps the row is broken by %.2g of its rounding, bound 4; "
+               "mean 1/3 + %.2g\n",
+               gbs_sampler_kernel(sampler), worst, all - 1.0 / 3);
+        assert_true(worst <= 4);
+        assert_true(all > 1.0 / 3 - 1e-7 && all < 1.0 / 3 + 3e-5);
+        gbs_sampler_destroy(sampler);
+    }
+    gbs_model_release(model);
+}
+
 /* C28: a slab of 1e-9 whose mean is far outside. */
 static void test_thin(void **state)
 {
@@ -643,21 +761,15 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_contradictions),
-        cmocka_unit_test(test_far_out),
-        cmocka_unit_test(test_interior),
-        cmocka_unit_test(test_clp_header),
-        cmocka_unit_test(test_samplers_refused),
-        cmocka_unit_test(test_set_state),
-        cmocka_unit_test(test_drift),
-        cmocka_unit_test(test_thin),
-        cmocka_unit_test(test_fixed_and_small),
-        cmocka_unit_test(test_fixed_rows),
-        cmocka_unit_test(test_checkpoint),
-        cmocka_unit_test(test_starts),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_refused),        cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_contradictions), cmocka_unit_test(test_far_out),
+        cmocka_unit_test(test_small_sets),     cmocka_unit_test(test_range),
+        cmocka_unit_test(test_far_start),      cmocka_unit_test(test_interior),
+        cmocka_unit_test(test_clp_header),     cmocka_unit_test(test_samplers_refused),
+        cmocka_unit_test(test_set_state),      cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_thin),           cmocka_unit_test(test_fixed_and_small),
+        cmocka_unit_test(test_fixed_rows),     cmocka_unit_test(test_checkpoint),
+        cmocka_unit_test(test_starts),         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

@@ -79,13 +79,18 @@ static void BODY(rows_move)(const gbs_constrained_job *job, int64_t i, const V s
     }
 }
 
-/* An interval that rounding has closed around a sum on the wrong side of its bound holds 0 again,
- * so that the chain can stay where it is, and zero has one sign. */
-ALWAYS_INLINE void BODY(open)(V low[VECTORS], V up[VECTORS])
+/* A sum on the wrong side of its bound, by rounding or a long way, gives an interval that leads
+ * back inside.  One that several such sums have closed holds `here` again, so that the chain can
+ * stay where it is.  Zero has one sign. */
+ALWAYS_INLINE void BODY(open)(V low[VECTORS], V up[VECTORS], const V here[VECTORS])
 {
     const V zero = V_(set1)(0);
-    EACH low[u] = V_(min)(low[u], zero);
-    EACH up[u] = V_(max)(up[u], zero);
+    EACH
+    {
+        const V lower = V_(add)(low[u], zero), upper = V_(add)(up[u], zero);
+        low[u] = V_(select)(V_(less)(lower, upper), V_(min)(lower, here[u]), lower);
+        up[u] = V_(select)(V_(less)(lower, upper), V_(max)(upper, here[u]), upper);
+    }
 }
 
 ALWAYS_INLINE void BODY(unbounded)(V low[VECTORS], V up[VECTORS])
@@ -186,7 +191,8 @@ static void BODY(whitened)(const gbs_constrained_job *job)
         BODY(whiten)(job, panel, i, y);
         if (held) {
             BODY(rows_narrow)(job, i, low, up);
-            BODY(open)(low, up);
+            EACH step[u] = V_(set1)(0);
+            BODY(open)(low, up, step);
             EACH y[u] = V_(neg)(y[u]);
             TYPED(draw)(VECTORS, y, V_(set1)(1), low, up, noise, step);
         } else {
@@ -217,11 +223,13 @@ ALWAYS_INLINE const T *BODY(add)(V sum[VECTORS], const T *panel, const T *x, int
 ALWAYS_INLINE void BODY(hold)(const gbs_constrained_job *job, int64_t site, const T *bound,
                               const T *x, V low[VECTORS], V up[VECTORS])
 {
+    V here[VECTORS];
     BODY(unbounded)(low, up);
     BODY(rows_narrow)(job, site, low, up);
-    BODY(open)(low, up);
-    EACH low[u] = V_(max)(V_(add)(V_(load)(AT(x)), low[u]), V_(set1)(bound[0]));
-    EACH up[u] = V_(min)(V_(add)(V_(load)(AT(x)), up[u]), V_(set1)(bound[1]));
+    EACH here[u] = V_(add)(V_(load)(AT(x)), V_(set1)(0));
+    EACH low[u] = V_(max)(V_(add)(here[u], low[u]), V_(set1)(bound[0]));
+    EACH up[u] = V_(min)(V_(add)(here[u], up[u]), V_(set1)(bound[1]));
+    BODY(open)(low, up, here);
 }
 
 static void BODY(sweep)(const gbs_constrained_job *job)

@@ -85,11 +85,15 @@ template <typename T> struct step_interval {
         low = most(least(to_lower, to_upper), low);
         up = least(most(to_lower, to_upper), up);
     }
-    /* Holds 0, which has one sign. */
-    __device__ __forceinline__ void open()
+    /* Holds `here` if it is closed; zero has one sign. */
+    __device__ __forceinline__ void open(T here)
     {
-        low = smaller(low, T(0));
-        up = larger(up, T(0));
+        low += T(0);
+        up += T(0);
+        if (!(low < up)) {
+            low = smaller(low, here);
+            up = larger(up, here);
+        }
     }
 };
 
@@ -158,9 +162,11 @@ template <typename T, bool SHARED> struct row_draws {
         const int site = a.site != NULL ? (int)a.site[p] : p;
         step_interval<T> of;
         rows_narrow(rows, at, dim, site, &of);
-        of.open();
-        const T value = between(mean, at.scale[p], larger(x + of.low, at.lower[p]),
-                                smaller(x + of.up, at.upper[p]), noise->word(p));
+        const T here = x + T(0);
+        of.low = larger(here + of.low, at.lower[p]);
+        of.up = smaller(here + of.up, at.upper[p]);
+        of.open(here);
+        const T value = between(mean, at.scale[p], of.low, of.up, noise->word(p));
         rows_move(rows, at, dim, site, value - x);
         return value;
     }
@@ -263,7 +269,7 @@ static __device__ __forceinline__ void whitened_sweep(const constrained_args<T> 
         const T y = whitened_value(panel + i + 1, at, dim, i);
         if (kind == KIND_HELD) {
             rows_narrow(a.rows, at, dim, i, &of);
-            of.open();
+            of.open(T(0));
             step = between(-y, T(1), of.low, of.up, noise->word(i));
         } else {
             step = noise->normal(i) - y;
