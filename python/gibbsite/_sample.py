@@ -284,8 +284,9 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
                          "whitened": sweeps that move all sites at once, within bounds and rows;
                          "auto": short runs choose between "gibbs", plain or over-relaxed, and
                          "whitened", a function of model, dtype and seed (the result's `pilot`).
-                         None: "auto" with bounds or rows where no other option asks for sweeps of
-                         one kind, else "gibbs"
+                         None: "auto" with bounds or rows where none of order, omega and overrelax
+                         is given (whatever it says), the stream is native, and with rows no init
+                         but "overdispersed"; else "gibbs"
     chains, seed         chain c of a seed is always the same; seed=None takes one from the
                          system, kept in the result's `seed`
     dtype                "float64", or "float32" for models that it does not bend (else force)
@@ -333,6 +334,7 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
            "stream": stream, "first_chain": first_chain, "thin": thin, "card": card,
            "warmup": warmup, "init": init, "first_sweep": first_sweep,
            "generator_state": generator_state}
+    of_sweeps = [name for name in ("order", "omega", "overrelax") if is_given(its[name])]
     if resumed:
         its = resumed.settle(its)
     method, dtype, chains, seed, order, omega, overrelax, stream, first_chain, thin, card, init, first_sweep = (
@@ -345,14 +347,16 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
     if init is None and not resumed:
         raise ValueError(f"init: None; it must be one of {', '.join(_STARTS)}, or an array")
     omega, overrelax = real("omega", omega), real("overrelax", overrelax)
-    plain = order == "forward" and omega == 1.0 and overrelax == 0.0 and stream == "native"
     bounded = any(bound is not None for bound in (lower, upper, rows))
-    if method == "auto" and not plain:
-        raise ValueError("method: auto chooses among forward sweeps of the native stream and their "
-                         "over-relaxation; order, omega, overrelax or stream ask for others")
+    if method == "auto" and of_sweeps:
+        raise ValueError(f"method: 'auto'; {of_sweeps[0]} is given, which is part of what the pilot chooses")
+    native = isinstance(stream, str) and stream == "native"
+    if method == "auto" and not native:
+        raise ValueError("method: 'auto'; the pilot may choose whitened sweeps, which take the native stream, "
+                         f"not {shown(stream)}")
     asked = method is not None
     own_start = rows is not None and not (isinstance(init, str) and init == "overdispersed")
-    method = method or ("auto" if bounded and plain and not own_start else "gibbs")
+    method = method or ("auto" if bounded and native and not of_sweeps and not own_start else "gibbs")
     if method == "exact" and not (warmup is None and thin is None and order == "forward" and
                                   omega == 1.0 and overrelax == 0.0 and isinstance(init, str) and
                                   init == "overdispersed"):

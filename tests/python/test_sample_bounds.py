@@ -109,8 +109,17 @@ def test_auto_chooses_and_says_so():
     assert gibbsite.sample(walk, draws=5, seed=1).attributes["method"] == "gibbs"
     free = gibbsite.sample(walk, draws=5, seed=1, method="auto")
     assert free.attributes["method"] == "whitened" and free.pilot == {"chosen": None, "tried": []}
-    with pytest.raises(ValueError, match="method: auto chooses"):
-        gibbsite.sample(walk, lower=0, method="auto", overrelax=0.5)
+    for options in ({"overrelax": 0.5}, {"overrelax": 0.0}, {"order": "forward"}, {"omega": 1.0}):
+        name, = options
+        with pytest.raises(ValueError, match=f"method: 'auto'; {name} is given, which is part of what the pilot"):
+            gibbsite.sample(walk, lower=0, method="auto", **options)
+        if options != {"overrelax": 0.5}:  # an option given is one asked for, whatever it says
+            z = gibbsite.sample(walk, lower=0, draws=5, seed=1, **options)
+            assert z.pilot is None and z.attributes["method"] == "gibbs"
+    assert gibbsite.sample(walk, lower=0, draws=5, seed=1, stream="native").attributes["method"] == "whitened"
+    for stream in ("torch-cpu", ["native"]):
+        with pytest.raises(ValueError, match="method: 'auto'; the pilot may choose whitened sweeps, which take the"):
+            gibbsite.sample(walk, lower=0, method="auto", stream=stream)
     with pytest.raises(ValueError, match="method: 'best'"):
         gibbsite.sample(walk, method="best")
 
