@@ -1,6 +1,7 @@
 """Contexts, models and samplers of the C library, closed when their `with` block ends."""
 import ctypes as c
 import math
+import warnings
 
 import numpy as np
 
@@ -61,13 +62,52 @@ def array_of(name, values):
     return np.asarray(real(name, values)) if whole_number else array
 
 
+def must_be_real(name, dtype):
+    """Of at most 64 bits: what double holds, but for the last bits of whole numbers."""
+    if dtype.kind not in "fiu" or dtype.itemsize > 8:
+        raise TypeError(f"{name}: real numbers are needed, not {dtype}")
+
+
+def bound_of(name, values):
+    """An array of bounds as given; a whole number beyond 64 bits stays one."""
+    array = array_of(name, values)
+    must_be_real(name, array.dtype)
+    beyond = isinstance(values, int) and array.dtype.kind == "f"
+    return np.asarray(values, dtype=object) if beyond else array
+
+
+def _inner(bounds, towards):
+    """Whole numbers as doubles: one that double does not hold goes on to the neighbour towards +-infinity."""
+    if bounds.dtype.kind == "f":
+        return bounds
+    near = bounds.astype(np.float64)
+    if np.abs(near).max(initial=0) < 2**53:
+        return near
+    given, back = bounds.astype(object), near.astype(object)  # which compare exactly
+    outside = np.asarray(back < given if towards > 0 else back > given, dtype=bool)
+    return np.where(outside, np.nextafter(near, towards * np.inf), near)
+
+
+def inner_bounds(lower, upper):
+    """Bounds of bound_of in floating point, whole numbers rounded inward to double, and where no double lies
+    between them: both are the nearest there."""
+    low, high = _inner(lower, 1), _inner(upper, -1)
+    empty = low > high
+    if np.any(empty):
+        lower, upper = np.broadcast_arrays(lower.astype(object), upper.astype(object))
+        empty &= np.asarray(lower <= upper, dtype=bool)
+    if np.any(empty):
+        low, high = (np.array(np.broadcast_to(b, np.shape(empty))) for b in (low, high))
+        low[empty] = high[empty] = (lower[empty] + upper[empty]) / 2
+    return low, high, empty
+
+
 def plain(name, values, dims):
     """An array that the library can read: float32 stays, everything else becomes float64."""
     if hasattr(values, "toarray"):
         raise TypeError(f"{name}: a sparse matrix is needed as a dense one, by its .toarray()")
     array = array_of(name, values)
-    if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
-        raise TypeError(f"{name}: an array of real numbers is needed, not {array.dtype}")
+    must_be_real(name, array.dtype)
     kept = array.dtype if array.dtype == np.float32 else np.float64
     array = np.asarray(array, dtype=kept, order="C")
     if array.ndim != dims:
@@ -76,15 +116,25 @@ def plain(name, values, dims):
     return array
 
 
-def _bounds(name, values, count):
-    """[count] doubles, of one number or of a vector."""
-    bounds = array_of(name, values)
-    if bounds.dtype.kind not in "fiu":
-        raise TypeError(f"{name}: real numbers are needed, not {bounds.dtype}")
-    bounds = bounds.astype(np.float64)
-    if bounds.shape not in ((), (count,)):
-        raise ValueError(f"{name}: shape {bounds.shape}, but one number or ({count},) is needed")
-    return np.ascontiguousarray(np.broadcast_to(bounds, (count,)))
+def _set_bounds(spec, prefix, lower, upper, count):
+    """[count] doubles each, of one number or of a vector.  Returns what must stay alive."""
+    given, kept = {"lower": lower, "upper": upper}, []
+    bounds = {"lower": np.asarray(-np.inf), "upper": np.asarray(np.inf)}
+    for field, values in given.items():
+        if values is not None:
+            bounds[field] = array = bound_of(prefix + field, values)
+            if array.shape not in ((), (count,)):
+                raise ValueError(f"{prefix}{field}: shape {array.shape}, but one number or ({count},) is "
+                                 "needed")
+    *doubles, empty = inner_bounds(**bounds)
+    held = np.flatnonzero(np.broadcast_to(empty, (count,)))
+    if len(held) and not prefix:  # rows with equal bounds are refused
+        warn_held(len(held), held[0], np.float64, 5)
+    for (field, values), array in zip(given.items(), doubles):
+        if values is not None:
+            kept.append(np.ascontiguousarray(np.broadcast_to(array, (count,)), dtype=np.float64))
+            setattr(spec, field, address(kept[-1]))
+    return kept
 
 
 def _set_rows(spec, rows, lower, upper):
@@ -99,6 +149,7 @@ def _set_rows(spec, rows, lower, upper):
     kept, constraints = [], spec.constraints
     if hasattr(rows, "tocsr"):
         matrix = rows.tocsr()
+        must_be_real("rows", matrix.dtype)
         matrix.sum_duplicates()
         for field, part, kind in (("start", matrix.indptr, np.int64),
                                   ("site", matrix.indices, np.int64),
@@ -113,11 +164,7 @@ def _set_rows(spec, rows, lower, upper):
         raise ValueError(f"rows: shape {matrix.shape}, but the matrix has "
                          f"{counted(spec.dim, 'row')}")
     constraints.rows = matrix.shape[0]
-    for field, values in (("lower", lower), ("upper", upper)):
-        if values is not None:
-            kept.append(_bounds(f"row_{field}", values, matrix.shape[0]))
-            setattr(constraints, field, address(kept[-1]))
-    return kept
+    return kept + _set_bounds(constraints, "row_", lower, upper, matrix.shape[0])
 
 
 def room(shape, dtype, what):
@@ -127,6 +174,17 @@ def room(shape, dtype, what):
     except (MemoryError, ValueError, OverflowError):
         raise MemoryError(f"{what} take {math.prod(shape) * np.dtype(dtype).itemsize} bytes, for "
                           "which there is no room") from None
+
+
+def sites(count, first):
+    return f"site {first}" if count == 1 else f"{count} sites, the first of them {first},"
+
+
+def warn_held(count, first, dtype, level):
+    one = count == 1
+    warnings.warn(f"lower, upper: {sites(count, first)} {'has' if one else 'have'} no number of "
+                  f"{np.dtype(dtype).name} between {'its' if one else 'their'} bounds and "
+                  f"{'is' if one else 'are'} held at the nearest", stacklevel=level)
 
 
 class Handle:
@@ -205,11 +263,8 @@ class Model(Handle):
                 raise ValueError(f"fix: {counted(len(fixed), 'entry', 'entries')}, but the matrix "
                                  f"has {counted(len(matrix), 'row')}")
             spec.fixed = address(fixed)
-        alive = [_set_rows(spec, rows, row_lower, row_upper)]
-        for name, values in (("lower", lower), ("upper", upper)):
-            if values is not None:
-                alive.append(_bounds(name, values, spec.dim))
-                setattr(spec, name, address(alive[-1]))
+        alive = [_set_rows(spec, rows, row_lower, row_upper),
+                 _set_bounds(spec, "", lower, upper, spec.dim)]
         self.dim, self.rows, self.location_kind = len(matrix), spec.constraints.rows, spec.location_kind
         self.context = context
         context.must(lib.gbs_model_create(context.handle, c.byref(spec), c.byref(self.handle)))

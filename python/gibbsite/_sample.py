@@ -9,7 +9,10 @@ import numpy as np
 from ._checkpoint import Default, Resumed, Run, is_given
 from ._info import f32_verdict
 from ._library import lib
-from ._objects import LOCATION_NAMES, Context, Handle, Model, address, array_of, counted, plain, room, type_of
+from ._objects import (
+    LOCATION_NAMES, Context, Handle, Model, address, array_of, counted, must_be_real, plain, room, sites, type_of,
+    warn_held,
+)
 from ._scalars import count, path, real, seed as seed_of, shown
 
 _METHODS = {"gibbs": 0, "exact": 1, "whitened": 2}
@@ -100,20 +103,12 @@ def _check_range(name, values):
         raise ValueError(f"{name}{list(place)} is {array[place]!s}, beyond the range of dtype float32")
 
 
-def _sites(count, first):
-    return f"site {first}" if count == 1 else f"{count} sites, the first of them {first},"
-
-
 def _check_bounds(model, dtype):
     boxes = model.boxes(dtype)
     if boxes.empty:
-        one = boxes.empty == 1
-        warnings.warn(f"lower, upper: {_sites(boxes.empty, boxes.empty_site)} "
-                      f"{'has' if one else 'have'} no number of {np.dtype(dtype).name} between "
-                      f"{'its' if one else 'their'} bounds and {'is' if one else 'are'} held at the "
-                      "nearest", stacklevel=3)
+        warn_held(boxes.empty, boxes.empty_site, dtype, 4)
     if boxes.unresolved:
-        warnings.warn(f"lower, upper: the bounds of {_sites(boxes.unresolved, boxes.unresolved_site)} "
+        warnings.warn(f"lower, upper: the bounds of {sites(boxes.unresolved, boxes.unresolved_site)} "
                       f"are so far out that {np.dtype(dtype).name} cannot tell draws from the bound",
                       stacklevel=3)
 
@@ -135,8 +130,7 @@ def _set_start(spec, init, dim, dtype):
         spec.start = _choice("init", init, _STARTS)
         return None
     start = array_of("init", init)
-    if start.dtype.kind not in "fiu":
-        raise TypeError(f"init: an array of real numbers is needed, not {start.dtype}")
+    must_be_real("init", start.dtype)
     start = np.ascontiguousarray(start, dtype=dtype)
     if start.shape not in ((dim,), (1, dim), (spec.chains, dim)):
         raise ValueError(f"init: shape {start.shape}, but ({spec.chains}, {dim}) or ({dim},) is "
@@ -305,9 +299,9 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
     backend, device      "cpu", or "cuda": the chains live and run on GPU number `device`, with the
                          same draws (torch-cuda: torch's own bits); RuntimeError where there is none
     fix                  [D] values of sites to hold, NaN for a free one: the law of the others
-    lower, upper         bounds of sites, [D] or a number for all, -inf and inf for none; equal ones fix
-                         a site; stream "given" then takes words [sweeps, D, chains] beside noise, of
-                         uint32 (float32) or uint64
+    lower, upper         bounds of sites, [D] or a number for all, -inf and inf for none, rounded inward to
+                         dtype; equal ones fix a site; stream "given" then takes words
+                         [sweeps, D, chains] beside noise, of uint32 (float32) or uint64
     overrelax            r in [0, 1): over-relaxed draws between bounds, .8 where chains are slow
     rows,                row_lower <= rows @ x <= row_upper: an array or SciPy sparse matrix [R, D],
     row_lower, row_upper and a number for all of them or [R]; without init the chains start at a point

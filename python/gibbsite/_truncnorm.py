@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _library
 from ._library import lib
-from ._objects import Context, address, array_of, counted, room
+from ._objects import Context, address, array_of, bound_of, counted, inner_bounds, must_be_real, room
 from ._sample import chosen_seed
 from ._scalars import count, lengths, shown
 
@@ -19,9 +19,13 @@ _WORD_BITS = {np.dtype(np.float32): 32, np.dtype(np.float64): 53}
 
 def _numbers(name, value):
     array = array_of(name, value)
-    if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
-        raise TypeError(f"{name}: real numbers are needed, not {array.dtype}")
+    must_be_real(name, array.dtype)
     return array
+
+
+def _is_single(array):
+    """In either byte order."""
+    return array.dtype.newbyteorder("=") == np.float32
 
 
 def _dtype_of(operands, dtype):
@@ -34,8 +38,8 @@ def _dtype_of(operands, dtype):
         if typed not in _WORD_BITS:
             raise ValueError(f"dtype: {shown(dtype)}; it must be float32 or float64")
         return typed
-    arrays = [a for a in operands.values() if a.ndim > 0 or a.dtype == np.float32]
-    single = arrays and all(a.dtype == np.float32 for a in arrays)
+    arrays = [a for a in operands.values() if a.ndim > 0 or _is_single(a)]
+    single = arrays and all(map(_is_single, arrays))
     return np.dtype(np.float32 if single else np.float64)
 
 
@@ -57,16 +61,25 @@ def _rounded(value, dtype, towards):
         return moved_inward(np, value, rounded, rounded, towards, np.finfo(dtype).max)
 
 
+def _indexed(name, array, place):
+    """"lower[1]: 2", of the array's own element at a place of what it broadcasts to."""
+    own = [int(k) if n > 1 else 0 for k, n in zip(place[len(place) - array.ndim:], array.shape)]
+    return f"{name}{own or ''}: {array[tuple(own)]!s}"
+
+
 def inward(lower, upper, dtype):
     """Both bounds in `dtype`, rounded so that no draw leaves the bounds that were given.  Where
     nothing is left between them, both become the nearest number of the type."""
-    largest = np.finfo(dtype).max
+    largest, given = np.finfo(dtype).max, (lower, upper)
+    lower, upper, empty = inner_bounds(lower, upper)
+    crossed = np.argwhere(lower > upper)
+    if len(crossed):  # said here, of the numbers that were given
+        lower, upper = (_indexed(*it, crossed[0]) for it in zip(("lower", "upper"), given))
+        raise ValueError(f"{lower} is above {upper}")
     low, high, lower, upper = np.broadcast_arrays(_rounded(lower, dtype, 1), _rounded(upper, dtype, -1), lower,
                                                   upper)
-    hidden = (lower > upper) & (low == high)  # what rounding must not hide
-    low, high = np.where(hidden, largest, low), np.where(hidden, -largest, high)
     beyond = ((lower > largest) & (lower < np.inf)) | ((upper < -largest) & (upper > -np.inf))
-    empty = ((low > high) | beyond) & (lower <= upper)
+    empty = empty | (((low > high) | beyond) & (lower <= upper))
     if empty.any():
         middle = np.clip(lower / 2 + upper / 2, -largest, largest).astype(dtype)
         low, high = np.where(empty, middle, low), np.where(empty, middle, high)
@@ -137,7 +150,7 @@ def truncnorm(mean=0.0, sd=1.0, lower=-np.inf, upper=np.inf, *, size=None, seed=
             `place` + k at this seed, `sweep` and `chain`, so that the same call gives the same
             numbers, on every machine: count sweep up in a Gibbs sampler of your own
     u, word instead of a seed: uniforms in [0, 1), or words (32 bits in float32, 53 in float64)
-    dtype   float32 or float64; default float32 if all arrays are
+    dtype   float32 or float64; default float32 if all arrays are, in any byte order
     threads, isa
             as in sample; the draws are the same for any number and instructions
 
@@ -150,8 +163,8 @@ def truncnorm(mean=0.0, sd=1.0, lower=-np.inf, upper=np.inf, *, size=None, seed=
                           **torch_only)
     if torch_only:
         raise TypeError(f"{', '.join(torch_only)}: only for torch tensors")
-    operands = {name: _numbers(name, value) for name, value in
-                (("mean", mean), ("sd", sd), ("lower", lower), ("upper", upper))}
+    operands = {"mean": _numbers("mean", mean), "sd": _numbers("sd", sd),
+                "lower": bound_of("lower", lower), "upper": bound_of("upper", upper)}
     dtype = _dtype_of(operands, dtype)
     given = _words(u, word, dtype) if u is not None or word is not None else None
     spec = _library.TruncnormSpec()

@@ -1,5 +1,6 @@
 """gibbsite.sample between bounds, and its pilot."""
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -29,7 +30,9 @@ def test_bounds():
 
 @pytest.mark.parametrize("options, words", [
     (dict(omega="x"), "omega: 'x'"), (dict(overrelax=None), "overrelax: None"), (dict(lower="a"), "lower: real"),
-    (dict(init=["a", "b"]), "init: an array of real"), (dict(row_lower=[0j], rows=[[1, 1]]), "row_lower: real"),
+    (dict(init=["a", "b"]), "init: real"), (dict(row_lower=[0j], rows=[[1, 1]]), "row_lower: real"),
+    *((dict([(name, np.zeros(2, np.longdouble))]), f"{name}: real numbers are needed, not {np.dtype('g')}")
+      for name in ("mean", "lower", "upper", "init")),
 ])
 def test_no_numbers(options, words):
     with pytest.raises(TypeError) as caught:
@@ -64,6 +67,40 @@ def test_bounds_that_the_type_cannot_hold():
     assert np.all(x == 1)
     with pytest.warns(UserWarning, match="float32 cannot tell draws from the bound"):
         gibbsite.sample(Q, lower=1e9, dtype="float32", draws=5, seed=1)
+
+
+def test_rows_are_real():
+    """Sparse ones as dense ones."""
+    sparse = pytest.importorskip("scipy.sparse")
+    for kind in (complex, bool, np.longdouble):
+        for rows in (np.ones((1, 2), kind), sparse.csr_array(np.ones((1, 2), kind)),
+                     sparse.coo_matrix(np.ones((1, 2), kind))):
+            for call in (gibbsite.sample, gibbsite.info):
+                with pytest.raises(TypeError, match=f"^rows: real numbers are needed, not {np.dtype(kind)}"):
+                    call(Q, rows=rows, row_lower=0)
+    for rows in (np.ones((1, 2), ">f4"), *(sparse.csr_array(np.ones((1, 2), kind)) for kind in (np.int8, np.float32))):
+        x = gibbsite.sample(Q, rows=rows, row_lower=0, init=[1, 1], draws=5, seed=1)
+        assert (x.sum(axis=-1) >= 0).all()
+
+
+def test_whole_numbers_are_rounded_inward():
+    """Those that double does not hold: the first number inside, far out every draw."""
+    beyond, inside = 2**53 + 1, {"lower": 2.0**53 + 2, "upper": 2.0**53}
+    for name, value in inside.items():
+        for kind in (int, np.int64, np.uint64):
+            with pytest.warns(UserWarning, match="cannot tell draws from the bound"):
+                x = gibbsite.sample(Q, mean=[3 * 2**53 if name == "upper" else 0] * 2, draws=5, seed=1,
+                                    method="gibbs", **{name: kind(beyond)})
+            assert np.all(x == value), (name, kind, x)
+    with pytest.warns(UserWarning, match="lower, upper: site 1 has no number of float64 between its bounds and is"):
+        x = gibbsite.sample(Q, lower=[0, beyond], upper=[1, beyond], draws=5, seed=1)
+    assert np.all(x[..., 1] == 2.0**53)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        x = gibbsite.sample(Q, lower=-2**53 - 1, upper=[2**53 + 2, 2**64 - 1], draws=5, seed=1)
+    assert np.array_equal(x, gibbsite.sample(Q, lower=-2.0**53, upper=[2.0**53 + 2, 2.0**64 - 2048], draws=5, seed=1))
+    with pytest.raises(ValueError, match="lower: site 0: .* is above upper"):
+        gibbsite.sample(Q, lower=2**60 + 2, upper=2**60 + 1)
 
 
 def test_given_words():
@@ -129,7 +166,7 @@ def test_pilot_in_arviz():
     options = dict(upper=[2, np.inf], seed=1, draws=20)
     plain = gibbsite.sample(Q, lower=0, **options)
     attrs = gibbsite.sample(Q, lower=0, output="arviz", method="auto", **options).attrs
-    assert attrs["chains"] == plain.attributes["chains"] == 4 and attrs["pilot_version"] == 1
+    assert attrs["chains"] == plain.attributes["chains"] == 4 and attrs["pilot_version"] == 2
     assert re.match(rf"{attrs['method']}\b.*; sweeps to forget, the slowest of three figures: gibbs "
                     r"[\d.]+, gibbs --overrelax 0.\d+ [\d.]+, .*whitened [\d.]+$", attrs["pilot"])
     attrs = gibbsite.sample(Q, lower=[1, -9], dtype="float32", output="arviz", method="auto",
@@ -140,7 +177,7 @@ def test_pilot_in_arviz():
     assert re.search(r"left out: gibbs, gibbs --overrelax 0.\d+, .*\(.*does not fit in float.*\)$",
                      attrs["pilot"])
     attrs = gibbsite.sample(Q, seed=1, draws=20, output="arviz", method="auto").attrs
-    assert attrs["pilot"].startswith("whitened; nothing bounds the sites") and attrs["pilot_version"] == 1
+    assert attrs["pilot"].startswith("whitened; nothing bounds the sites") and attrs["pilot_version"] == 2
     assert "pilot" not in gibbsite.sample(Q, seed=1, draws=20, output="arviz").attrs
 
 

@@ -81,6 +81,13 @@ def test_types():
     assert truncnorm(single, np.ones(3), 0).dtype == np.float64
     assert truncnorm(single, 1, 0, dtype="float64").dtype == np.float64
     assert truncnorm([0, 1, 2], 1, 0).dtype == np.float64
+    for kind in (">f4", "<f4"):
+        x = truncnorm(single.astype(kind), np.ones(3, kind), 0, seed=1)
+        assert x.dtype == np.float32 and (x == truncnorm(single, np.ones(3, "f4"), 0, seed=1)).all()
+    assert truncnorm(single.astype(">f8"), np.float32(1), 0).dtype == np.float64
+    for name in ("mean", "sd", "lower", "upper", "u"):
+        with pytest.raises(TypeError, match=f"{name}: real numbers are needed, not {np.dtype('g')}"):
+            truncnorm(**{name: np.longdouble(0.5)})
     with pytest.raises(ValueError, match="dtype"):
         truncnorm(single, dtype="float16")
     with pytest.raises(TypeError, match="mean: real numbers"):
@@ -102,6 +109,31 @@ def test_bounds_are_rounded_inward():
         assert abs(x) == np.finfo(np.float32).max and (x > 0) == (bounds[0] > 0)
 
 
+@pytest.mark.parametrize("lower, upper, bound", [
+    (2**53 + 1, np.inf, 2.0**53 + 2), (-np.inf, -2**53 - 1, -2.0**53 - 2), (2**60 + 1, 2**64 - 1, 2.0**60 + 256),
+    (2**70 + 1, np.inf, 2.0**70 + 2**18), (np.uint64(2**63 + 1), np.inf, 2.0**63 + 2048),
+    (np.int64(-2**62 + 1), -2**61, -2.0**61), (2**53, np.inf, 2.0**53), (2**53 + 2, np.inf, 2.0**53 + 2),
+])
+@pytest.mark.filterwarnings("ignore:.*equal a bound")
+def test_whole_numbers_are_rounded_inward(lower, upper, bound):
+    """Beyond 2^53, where double does not hold all of them: far out the draw is the bound."""
+    assert truncnorm(0, 1, lower, upper, seed=1) == bound
+    single = truncnorm(0, 1, lower, upper, seed=1, dtype="float32")
+    assert lower <= int(single) <= upper
+    if lower != 2**70 + 1:  # which no array holds
+        shape = truncnorm(0, 1, np.asarray([lower]), [[upper], [upper]], seed=1)
+        assert shape.shape == (2, 1) and (shape == bound).all()
+
+
+def test_no_double_between_whole_numbers():
+    for lower, upper, nearest in ((2**53 + 1, 2**53 + 1, 2.0**53), (2**60 + 100, 2**60 + 250, 2.0**60 + 256)):
+        for kind in ("float64", "float32"):
+            with pytest.warns(UserWarning, match=f"1 of 1 box holds no {kind} number"):
+                assert truncnorm(0, 1, lower, upper, seed=1, dtype=kind) == np.dtype(kind).type(nearest)
+    with pytest.raises(ValueError, match=f"lower: {2**60 + 250} is above upper: {2**60 + 100}"):
+        truncnorm(0, 1, 2**60 + 250, 2**60 + 100)
+
+
 def test_unresolved_bounds_warn():
     with pytest.warns(UserWarning, match="1000 of 1000 draws equal a bound: float32"):
         truncnorm(0, 1, 1e9, size=1000, dtype="float32", seed=1)
@@ -113,7 +145,10 @@ def test_unresolved_bounds_warn():
 
 @pytest.mark.parametrize("arguments, message", [
     (dict(lower=2, upper=1), "lower: 2 is above upper: 1"),
-    (dict(lower=[0, 2], upper=1), r"lower\[1\]: 2 is above upper\[1\]: 1"),
+    (dict(lower=[0, 2], upper=1), r"lower\[1\]: 2 is above upper: 1"),
+    (dict(lower=[[0.0], [3.0]], upper=[1.0, 2.5], mean=np.zeros((4, 1, 1))),
+     r"lower\[1, 0\]: 3.0 is above upper\[0\]: 1.0"),
+    (dict(lower=1.00000001, upper=1, dtype="f32"), "lower: 1.00000001 is above upper: 1"),
     (dict(lower=np.nan), "lower: NaN"),
     (dict(lower=np.inf), "lower: infinity"),
     (dict(sd=0), "sd: 0 is not in"),
@@ -130,7 +165,8 @@ def test_unresolved_bounds_warn():
     (dict(mean=[1, 2], size=3), r"size: \(3,\), but the arguments together have shape \(2,\)"),
     (dict(place=2**33, seed=1), "beyond what the stream numbers"),
     (dict(seed=2**64), "seed"),
-    (dict(lower=1e301, upper=1e300, dtype="f32"), "lower"), (dict(lower=-1e300, upper=-1e301, dtype="f32"), "lower"),
+    (dict(lower=1e301, upper=1e300, dtype="f32"), r"lower: 1e\+301 is above upper: 1e\+300"),
+    (dict(lower=-1e300, upper=-1e301, dtype="f32"), r"lower: -1e\+300 is above upper: -1e\+301"),
     (dict(dtype="f16"), "dtype: 'f16'; it must be"), (dict(dtype="half a float"), "dtype: 'half"),
 ])
 def test_refusals(arguments, message):

@@ -102,6 +102,16 @@ def test_compile_and_meta():
     torch.library.opcheck(torch.ops.gibbsite.truncnorm.default, (*one, None, (2, 3), 1, 0, 0, 0))
 
 
+@pytest.mark.filterwarnings("ignore:.*equal a bound")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_whole_numbers_are_rounded_as_those_of_arrays(dtype):
+    """Beyond 2^53; far out the draw is the bound."""
+    name = str(dtype).removeprefix("torch.")
+    for lower, upper in ((2**53 + 1, np.inf), (-np.inf, -2**53 - 1), (2**70 + 1, np.inf), (2**60 + 1, 2**62)):
+        x = truncnorm(torch.zeros(1, dtype=dtype), 1.0, lower, upper, seed=1)
+        assert x.item() == truncnorm(0, 1, lower, upper, seed=1, dtype=name) and lower <= int(x) <= upper
+
+
 def test_leaves_gradients_alone():
     mean = torch.zeros(3, requires_grad=True)
     assert not truncnorm(mean, 1.0, 0.0, seed=1).requires_grad

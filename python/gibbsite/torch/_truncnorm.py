@@ -36,6 +36,14 @@ def _number(name, value):
     return real(f"truncnorm: {name}", value, "a number or a tensor")
 
 
+def _bound(name, value, towards):
+    """A whole number that double does not hold goes on to the neighbour towards +-infinity."""
+    number = _number(name, value)
+    if type(value) is int and (number < value if towards > 0 else number > value):
+        return math.nextafter(number, towards * math.inf)
+    return number
+
+
 def _count(name, value):
     """A number that tracing does not know yet is the op's to check."""
     unknown = isinstance(value, torch.SymInt) or torch.compiler.is_compiling() and type(value) is int
@@ -143,7 +151,8 @@ def truncnorm(mean=0.0, sd=1.0, lower=-math.inf, upper=math.inf, *, size=None, s
     device, kind = _common(operands, dtype)
     if kind not in (torch.float32, torch.float64, *_HALVES):
         raise TypeError(f"truncnorm: {kind}; float32, float64, float16 and bfloat16 are supported")
-    mean, sd, lower, upper = (_number(name, operands[name]) for name in ("mean", "sd", "lower", "upper"))
+    mean, sd = _number("mean", mean), _number("sd", sd)
+    lower, upper = _bound("lower", lower, 1), _bound("upper", upper, -1)
     sweep, chain, place = _count("sweep", sweep), _count("chain", chain), _count("place", place)
     wide = torch.float32 if kind in _HALVES else kind
     low, high = _rounded(lower, kind, 1), _rounded(upper, kind, -1)
