@@ -1,6 +1,7 @@
 """Contexts, models and samplers of the C library, closed when their `with` block ends."""
 import ctypes as c
 import math
+import re
 import warnings
 
 import numpy as np
@@ -22,10 +23,15 @@ _EXCEPTIONS = {3: MemoryError, 9: RuntimeError}
 # What messages of the library begin with, where Python's argument has another name.
 _ARGUMENTS = {"initial": "init", "start": "init", "fixed": "fix", "information": "info",
               "constraints": "rows", "torch_state": "generator_state", "cuda_device": "device"}
+# Messages on "constraints:" that speak of a bound of the rows, or of both.
+_ROW_BOUND = re.compile(r" (?:row \d+: )?(lower|upper)\b( = upper| \S+ is above upper)?")
 
 
 def _reworded(message):
     name, colon, rest = message.partition(":")
+    bound = _ROW_BOUND.match(rest) if name == "constraints" else None
+    if bound:
+        name = "row_lower, row_upper" if bound[2] else f"row_{bound[1]}"
     return _ARGUMENTS.get(name, name) + colon + rest.replace("NULL", "None")
 
 

@@ -157,9 +157,13 @@ def _set_words(spec, dim, words):
 def _set_stream(spec, dim, stream, noise, words, generator_state, card):
     """Likewise."""
     spec.stream.kind = _choice("stream", stream, _STREAMS)
-    if (noise is not None or words is not None) != (stream == "given"):
-        raise ValueError(f"{'noise' if words is None else 'words'}: it belongs to stream='given', "
-                         "which needs it")
+    none = noise is None and words is None
+    if stream == "given" and none:
+        raise ValueError("stream: 'given', but neither noise (of sites without bounds) nor words (of sites "
+                         "between bounds) is")
+    if stream != "given" and not none:
+        raise ValueError(f"{'noise' if words is None else 'words'}: it belongs to stream='given', not to "
+                         f"{stream!r}")
     kept = []
     if noise is not None:
         kept.append(plain("noise", noise, 3))
@@ -251,6 +255,16 @@ def _arviz(draws, model, first_chain, first_draw):
     data.attrs.update(facts | draws.attributes)
     data.constant_data["location"].attrs["form"] = LOCATION_NAMES[model.location_kind]
     return data
+
+
+def _piloted(model, dtype, seed, started):
+    """A start that was given within rows is not the pilot's, which looks for one of its own."""
+    try:
+        return model.pilot(dtype, seed)
+    except RuntimeError as error:
+        if not started:
+            raise
+        raise RuntimeError(f"{error}, and leave method='auto' out: its pilot would look for one too") from None
 
 
 def _pilot_facts(pilot):
@@ -379,7 +393,7 @@ def sample(precision, *, mean=None, info=None, offset=None, covariance=False, me
         _check_bounds(model, typed)
         pilot = None
         if method == "auto":
-            pilot = model.pilot(typed, spec.seed)
+            pilot = _piloted(model, typed, spec.seed, own_start)
             without = "whitened" if asked else "gibbs"
             method = _METHOD_NAMES[pilot.method] if pilot.count else without
             spec.overrelax = overrelax = pilot.overrelax

@@ -67,6 +67,12 @@ def _indexed(name, array, place):
     return f"{name}{own or ''}: {array[tuple(own)]!s}"
 
 
+def _refuse(name, array, bad, needed):
+    """The first element that is not what is needed."""
+    if np.any(bad):
+        raise ValueError(f"{_indexed(name, array, np.argwhere(bad)[0])}; {needed}")
+
+
 def inward(lower, upper, dtype):
     """Both bounds in `dtype`, rounded so that no draw leaves the bounds that were given.  Where
     nothing is left between them, both become the nearest number of the type."""
@@ -101,15 +107,15 @@ def _words(u, word, dtype):
     bits = _WORD_BITS[dtype]
     of = np.uint32 if bits == 32 else np.uint64
     if u is not None:
-        u = _numbers("u", u).astype(np.float64)
-        if not ((u >= 0) & (u < 1)).all():
-            raise ValueError("u: uniforms must be in [0, 1)")
+        u = _numbers("u", u)
+        _refuse("u", u, ~((u >= 0) & (u < 1)), "uniforms must be in [0, 1)")
+        u = u.astype(np.float64)
         return np.floor(np.ldexp(u, bits)).astype(of)
-    word = array_of("word", word)
-    if word.dtype.kind not in "iu" or (word.size and (int(word.min()) < 0 or
-                                                      int(word.max()) >= 2**bits)):
-        raise ValueError(f"word: whole numbers in 0 .. 2^{bits} - 1 are needed")
-    return word.astype(of)
+    words, needed = array_of("word", word), f"whole numbers in 0 .. 2^{bits} - 1 are needed"
+    if words.dtype.kind not in "iu":
+        raise ValueError(f"word: {shown(word)}; {needed}")
+    _refuse("word", words, (words < 0) | (words > 2**bits - 1), needed)
+    return words.astype(of)
 
 
 def _broadcast(*shapes):

@@ -73,7 +73,7 @@ def test_info_of_rows():
     assert (free["rows"], free["rows_checked"]) == (0, None)
     with pytest.raises(ValueError, match="row_lower: it bounds rows"):
         gibbsite.info(Q, row_lower=0)
-    with pytest.raises(ValueError, match="^rows: lower of row 0 is NaN"):
+    with pytest.raises(ValueError, match="^row_lower: lower of row 0 is NaN"):
         gibbsite.info(Q, rows=[[1, 1]], row_lower=np.nan)
     if not clp:
         pytest.skip("no Clp on this machine")

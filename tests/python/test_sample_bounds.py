@@ -1,5 +1,8 @@
 """gibbsite.sample between bounds, and its pilot."""
+import os
 import re
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -53,7 +56,8 @@ def test_no_numbers(options, words):
     *((dict(lower=lower, stream="given", words=np.zeros((2000, 2, 4), np.uint64)),
        f"noise: None, but stream='given' needs it for {sites} without bounds")
       for lower, sites in (([0, -np.inf], "1 site"), (None, "2 sites"))),
-    (dict(words=np.zeros((1, 2, 4), np.uint64)), "words: it belongs to stream='given'"),
+    (dict(words=np.zeros((1, 2, 4), np.uint64)), "words: it belongs to stream='given', not to 'native'"),
+    (dict(lower=0, stream="given"), "stream: 'given', but neither noise (of sites without bounds) nor words (of"),
 ])
 def test_bounds_refused(options, words):
     with pytest.raises(ValueError) as caught:
@@ -194,3 +198,21 @@ def test_auto_leaves_out_what_cannot_run():
     assert x.attributes["method"] == "whitened" and "does not fit in float" in x.pilot["tried"][0]["left_out"]
     with pytest.raises(ValueError, match="site 0: its conditional standard deviation, 1e.40, does not"):
         gibbsite.sample(np.diag([1e-80, 1]), lower=0, dtype="float32", seed=1, draws=20)
+
+
+def test_auto_without_a_solver(tmp_path):
+    """A start that is given does not help the pilot, which looks for one of its own."""
+    (tmp_path / "libClp.so.1").write_text("not a library")
+    code = ("import gibbsite, numpy\n"
+            "options = dict(rows=[[1, 1]], row_lower=0, draws=5, seed=1)\n"
+            "print(gibbsite.sample(numpy.eye(2), init=[1, 1], **options).attributes['method'])\n"
+            "for init in ({'init': [1, 1]}, {}):\n"
+            "    try:\n"
+            "        gibbsite.sample(numpy.eye(2), method='auto', **init, **options)\n"
+            "    except RuntimeError as error:\n"
+            "        print(error)")
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                         env=os.environ | {"LD_LIBRARY_PATH": str(tmp_path)})
+    method, given, none = run.stdout.splitlines()
+    assert method == "gibbs" and none.startswith("rows: ") and "give" in none
+    assert given == none + ", and leave method='auto' out: its pilot would look for one too"

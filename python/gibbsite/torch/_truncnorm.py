@@ -70,12 +70,12 @@ def _next_half(t, towards):
 
 
 def _words(u, word, bits, device):
-    """The words on the device, and where they are not words."""
+    """The words on the device, and what was given with the places where it is none."""
     if u is not None and word is not None:
         raise ValueError("truncnorm: u and word: only one can be given")
     name, given = ("word", word) if u is None else ("u", u)
     if given is None:
-        return None, None
+        return None, None, None
     if not isinstance(given, torch.Tensor):
         raise TypeError(f"truncnorm: {name}: {shown(given)}; a tensor is needed")
     if given.dtype == torch.bool or given.is_complex() or given.is_floating_point() and u is None:
@@ -90,14 +90,14 @@ def _words(u, word, bits, device):
         word = given.long()
         bad = (word < 0) | (word >= 2**bits)
     word = word if bits == 53 else torch.where(word >= 2**31, word - 2**32, word).int()
-    return word, bad
+    return word, given, bad
 
 
-def _check_words(bad, u, bits):
+def _check_words(given, bad, u, bits):
     if bool(bad.any()):
-        raise ValueError("truncnorm: " + (
-            f"word: whole numbers in 0 .. 2^{bits} - 1 are needed" if u is None else
-            "u: uniforms must be in [0, 1)"))
+        place = bad.nonzero()[0].tolist()
+        raise ValueError(f"truncnorm: {'word' if u is None else 'u'}{place or ''}: {given[tuple(place)].item()}; " + (
+            f"whole numbers in 0 .. 2^{bits} - 1 are needed" if u is None else "uniforms must be in [0, 1)"))
 
 
 def _shape(size, tensors):
@@ -167,10 +167,10 @@ def truncnorm(mean=0.0, sd=1.0, lower=-math.inf, upper=math.inf, *, size=None, s
     if not isinstance(upper, torch.Tensor):
         high = float(high)
     bits = 32 if wide == torch.float32 else 53
-    given, bad = _words(u, word, bits, device)
+    given, numbers, bad = _words(u, word, bits, device)
     at_once = bad is not None and device.type == "cpu" and not torch.compiler.is_compiling()
     if at_once or bad is not None and check and device.type == "cuda":
-        _check_words(bad, u, bits)
+        _check_words(numbers, bad, u, bits)
     if given is not None and seed is not None:
         raise ValueError("truncnorm: seed: the words are given, so no seed is used")
     arguments = [prepared(v) for v in (mean, sd, low, high)]
