@@ -135,24 +135,14 @@ gbs_box gbs_bounds_box(const gbs_model *model, gbs_type type, int64_t site)
     return box;
 }
 
-/* Half the distance between `bound` and its neighbour in T. */
-static double half_step(gbs_type type, double bound)
+/* Equal bounds fix a site; if T does not hold their number, no draw lies between them.  (Beyond its
+ * largest number, samplers refuse a fixed value.) */
+static int is_fixed_outside(const gbs_model *model, gbs_type type, int64_t site)
 {
-    const double size = fabs(bound);
-    return type == GBS_F32 ? ((double)nextafterf((float)size, INFINITY) - size) / 2
-                           : (nextafter(size, INFINITY) - size) / 2;
-}
-
-/* Draws beyond a bound a > 1 standard deviations from the mean lie about sd / a behind it. */
-static int is_unresolved(const gbs_model *model, gbs_type type, int64_t site, const gbs_box *box)
-{
-    const double mean = model->mean[site];
-    const double bound = mean < box->lower ? box->lower : box->upper;
-    const double sd = 1.0 / sqrt(model->precision[site * model->dim + site]);
-    if (mean >= box->lower && mean <= box->upper)
+    if (model->lower == NULL || model->lower[site] != model->upper[site])
         return 0;
-    const double a = fabs(bound - mean) / sd;
-    return sd / (a > 1 ? a : 1) < half_step(type, bound);
+    const double value = model->lower[site];
+    return fabs(value) <= largest(type) && gbs_bounds_up_to(type, value) != value;
 }
 
 gbs_status gbs_model_boxes(gbs_context *ctx, const gbs_model *model, gbs_type type, gbs_boxes *out)
@@ -166,12 +156,13 @@ gbs_status gbs_model_boxes(gbs_context *ctx, const gbs_model *model, gbs_type ty
     for (int64_t i = 0; i < model->dim; ++i) {
         const gbs_box box = gbs_bounds_box(model, type, i);
         boxes.bounded += box.kind != GBS_BOX_FREE;
-        if (box.kind == GBS_BOX_EMPTY && boxes.empty++ == 0)
+        const int empty = box.kind == GBS_BOX_EMPTY || is_fixed_outside(model, type, i);
+        if (empty && boxes.empty++ == 0)
             boxes.empty_site = i;
-        if (box.kind == GBS_BOX_HOLDS && is_unresolved(model, type, i, &box) &&
-            boxes.unresolved++ == 0)
-            boxes.unresolved_site = i;
     }
-    *out = boxes;
-    return GBS_OK;
+    const gbs_status status =
+        boxes.bounded > 0 ? gbs_bounds_count_unresolved(ctx, model, type, &boxes) : GBS_OK;
+    if (status == GBS_OK)
+        *out = boxes;
+    return status;
 }

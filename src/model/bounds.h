@@ -26,4 +26,9 @@ typedef struct gbs_box {
 
 gbs_box gbs_bounds_box(const gbs_model *model, gbs_type type, int64_t site);
 
+/* Counts into `boxes` the sites whose draws T cannot tell from their bounds, and notes the first.
+ * Fails: MEMORY. */
+gbs_status gbs_bounds_count_unresolved(gbs_context *ctx, const gbs_model *model, gbs_type type,
+                                       gbs_boxes *boxes);
+
 #endif

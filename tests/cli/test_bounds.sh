@@ -176,6 +176,25 @@ test_warnings() {
     vector high.mtx 1 1.00000002
     code 0 gibbsite sample -Q q.mtx --lower low.mtx --upper high.mtx --dtype f32 --seed 1 --draws 10
     says err "warning: low.mtx: site 1 has no number of f32 between its bounds and is held at the nearest"
+    # equal bounds that float does not hold, or does
+    code 0 gibbsite sample -Q q.mtx --lower .1 --upper .1 --dtype f32 --seed 1 --draws 10 -o a.npy
+    says err "warning: --lower .1: 2 sites, the first of them 0, have no number of f32 between their bounds and are held"
+    for options in "--lower .1 --upper .1" "--lower .5 --upper .5 --dtype f32"; do
+        # shellcheck disable=SC2086
+        code 0 gibbsite sample -Q q.mtx $options --seed 1 --draws 10 -o a.npy
+        says_not err "no number"
+    done
+    code 3 gibbsite sample -Q q.mtx --lower 1e300 --upper 1e300 --dtype f32 --seed 1 --draws 10
+    says err "does not fit in float"
+    says_not err "no number"
+    # sites that pull each other up to a far bound, and that push each other away from it
+    code 0 gibbsite make ar1 -n 16 --phi 0.99999 -o q.mtx
+    code 0 gibbsite sample -Q q.mtx --lower 1e4 --dtype f32 --force --seed 1 --draws 10 -o a.npy
+    says_not err "so far out"
+    awk 'BEGIN { for (i = 0; i < 16; i++) for (j = 0; j < 16; j++)
+        printf "%s%s", i == j ? 1 : .9, j < 15 ? "," : "\n" }' >q.csv
+    code 0 gibbsite sample -Q q.csv --lower 1000 --dtype f32 --seed 1 --draws 10 -o a.npy
+    says err "warning: --lower 1000: the bounds of 16 sites, the first of them 0, are so far out that f32"
 }
 
 # The pilot chooses where bounds are given and nothing asks for sweeps; its explicit options reproduce the run.
