@@ -279,9 +279,9 @@ static json_t *facts_json(const facts *f)
         json_number(f->omega), "tau_max", json_number(f->tau), "gibbs_rate", json_number(rate),
         "gibbs_rate_uncertain", f->rate_uncertain, "sweeps_to_forget",
         known ? json_number(1 / (1 - rate)) : json_null(), "f32", "covariance_error",
-        json_number(s->f32_covariance_error), "verdict", f32_words[f32_judge(s)],
-        "cost_per_effective_draw", "gibbs", json_number(f->gibbs_cost), "exact",
-        json_number(f->exact_cost), "advice", advice(f));
+        json_number(s->f32_covariance_error), "verdict",
+        f32_words[free_sites(f) ? f32_judge(s) : F32_FINE], "cost_per_effective_draw", "gibbs",
+        json_number(f->gibbs_cost), "exact", json_number(f->exact_cost), "advice", advice(f));
 }
 
 exit_code verb_info(int argc, char **argv)

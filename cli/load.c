@@ -175,6 +175,13 @@ const char *bound_source(const char *option, const char *text, char to[64])
     return to;
 }
 
+/* "constraints: row 3: lower 1 is above upper 0" */
+static bool speaks_of_both_row_bounds(const char *message)
+{
+    return !strncmp(message, "constraints: row ", 17) && strstr(message, ": lower ") &&
+           strstr(message, " is above upper ");
+}
+
 /* "constraints: lower of row 3 is NaN", "constraints: row 3: lower is inf, ...": of that bound
  * alone, where others are of a bound beside its row. */
 static bool speaks_of_row_bound(const char *message, const char *bound)
@@ -198,7 +205,8 @@ static const char *blamed(const model_files *files, const char *message, char to
         return bound_source("--lower", files->lower, to);
     if (files->upper && (!strncmp(message, "upper:", 6) || !strncmp(message, "lower:", 6)))
         return bound_source("--upper", files->upper, to);
-    if (files->row_lower && speaks_of_row_bound(message, "lower"))
+    if (files->row_lower &&
+        (speaks_of_row_bound(message, "lower") || speaks_of_both_row_bounds(message)))
         return bound_source("--row-lower", files->row_lower, to);
     if (files->row_upper && speaks_of_row_bound(message, "upper"))
         return bound_source("--row-upper", files->row_upper, to);

@@ -226,13 +226,13 @@ GBS_API gbs_model_spec gbs_model_spec_default(void);
  * With bounds the model is the law restricted to the box: lower_i <= x_i <= upper_i.  Equal bounds
  * fix the site.  Its mean, standard deviations, density and spectrum stay those of the Gaussian.
  * Constraints restrict it further (docs/constraints.md); a row with equal bounds is refused, since
- * what it leaves has no volume: eliminate a site with it.
+ * what it leaves has no volume: eliminate a site with it; one from -infinity to infinity is taken.
  * Shape: matrix [D, D], location, fixed and bounds [D].  Cost: D^3/3 multiply-adds, 16 D^2 bytes kept.
  * Owns: copies everything; *out carries one reference, given back by gbs_model_release.
  * Fails: ARGUMENT (among it lower > upper, lower = infinity, a fixed value outside its bounds,
- * a row without entries or bounds, or that fixed sites break), MEMORY, NOT_FINITE (NaN bounds
- * too), NOT_SYMMETRIC, NOT_POSITIVE_DEFINITE; the message names the entry, and for a singular
- * matrix its null vector.  *out is then NULL.
+ * constraints with lower and upper both NULL, a row of zeros, or that fixed sites break), MEMORY,
+ * NOT_FINITE (NaN bounds too), NOT_SYMMETRIC, NOT_POSITIVE_DEFINITE; the message names the entry,
+ * and for a singular matrix its null vector.  *out is then NULL.
  * Threads: a model never changes; any thread may use it, with any context. */
 GBS_API gbs_status gbs_model_create(gbs_context *ctx, const gbs_model_spec *spec, gbs_model **out);
 
@@ -660,7 +660,8 @@ typedef struct gbs_sweep_spec {
     int64_t first_sweep, first_chain;
     const void *noise;
     const void *words;
-    /* TORCH_CPU: the generator's state, 5,056 bytes, moved on by the call. */
+    /* TORCH_CPU: the generator's state, 5,056 bytes, moved on by the call.  Bounds take the native
+     * or the given stream: torch's are of normals alone, and refused. */
     void *torch_state;
     /* TORCH_CUDA: seed above, and the generator's offset; how far the call moves it comes from
      * gbs_sweep_torch_cuda_advance.  The card as in gbs_stream_spec. */
@@ -787,8 +788,8 @@ GBS_API gbs_truncnorm_spec gbs_truncnorm_spec_default(void);
 
 /* Shape: out [shape], contiguous; it may be one of the operands if that has out's shape.
  * Fails: ARGUMENT (a shape that does not broadcast, lower > upper, lower = infinity, sd not above
- * 0), NOT_FINITE (NaN, an infinite mean), LIMIT; the message names the element.  out is then
- * untouched.
+ * 0), NOT_FINITE (NaN, an infinite mean), LIMIT; the message names the operand's element.  out is
+ * then untouched.
  * Threads: as samplers of the context; the draws are the same for any number. */
 GBS_API gbs_status gbs_truncnorm_f32(gbs_context *ctx, const gbs_truncnorm_spec *spec, float *out);
 GBS_API gbs_status gbs_truncnorm_f64(gbs_context *ctx, const gbs_truncnorm_spec *spec,

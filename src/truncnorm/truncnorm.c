@@ -190,18 +190,21 @@ static void check_task(void *job, int64_t index, int32_t worker)
     }
 }
 
-/* "lower[1, 2]", with the index in out's shape. */
+/* "lower[1, 2]": the operand's own element that serves element `at` of out. */
 static const char *name_at(const truncnorm_call *call, int k, int64_t at, char name[240])
 {
     const gbs_truncnorm_spec *const spec = call->spec;
+    const gbs_operand *const operands[4] = {&spec->mean, &spec->sd, &spec->lower, &spec->upper};
+    const gbs_operand *const own = operands[k];
+    const int32_t dims = own->values != NULL ? own->dims : 0;
     int64_t index[GBS_DIMS];
     char text[200];
-    for (int32_t d = spec->dims - 1; d >= 0; --d) {
-        index[d] = at % spec->shape[d];
+    for (int32_t d = spec->dims - 1, e = dims - 1; e >= 0; --d, --e) {
+        index[e] = own->shape[e] == 1 ? 0 : at % spec->shape[d];
         at /= spec->shape[d];
     }
     snprintf(name, 240, "%s%s", gbs_operand_names[k],
-             spec->dims > 0 ? gbs_plan_shape(index, spec->dims, text) : "");
+             dims > 0 ? gbs_plan_shape(index, dims, text) : "");
     return name;
 }
 

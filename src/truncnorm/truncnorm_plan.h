@@ -68,9 +68,8 @@ static inline gbs_status gbs_plan_operand(const gbs_truncnorm_spec *spec, int k,
     if (fits)
         return GBS_OK;
     if (operand->dims < 0 || operand->dims > GBS_DIMS)
-        return gbs_plan_refuse(message, bytes, GBS_ERROR_ARGUMENT,
-                               "%s: %d dimensions, but at most %d are taken", gbs_operand_names[k],
-                               (int)operand->dims, GBS_DIMS);
+        return gbs_plan_refuse(message, bytes, GBS_ERROR_ARGUMENT, "%s: dims: %d is not in [0, %d]",
+                               gbs_operand_names[k], (int)operand->dims, GBS_DIMS);
     return gbs_plan_refuse(message, bytes, GBS_ERROR_ARGUMENT,
                            "%s: shape %s does not broadcast to out's %s", gbs_operand_names[k],
                            gbs_plan_shape(operand->shape, operand->dims, own),

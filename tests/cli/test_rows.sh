@@ -138,6 +138,12 @@ test_quiet() {
     code 0 gibbsite sample -Q q.mtx --rows a.mtx --row-lower -2 --seed 1 --draws 20 --quiet -o a.nc
     says_not err "method auto"
     says_not err "start inside"
+    # of a long start the first six numbers, and where the others are
+    code 0 gibbsite make ar1 -n 7 --phi 0.5 -o long.mtx
+    matrix sum.mtx 1 7 1 1 1 1 1 1 1
+    code 0 gibbsite sample -Q long.mtx --rows sum.mtx --row-lower 1 --seed 1 --draws 20 --quiet -o c.npy
+    [ "$(sed -n 's/.*start inside the constraints: //p' err | sed 's/ \.\.\. (--json and .nc hold all of it)$//' | wc -w)" = 6 ] ||
+        fail "expected six numbers of the start: $(cat err)"
 }
 
 test_contradiction() {
@@ -202,7 +208,13 @@ test_refused() {
     code 2 gibbsite sample -Q q.mtx --method whitened --omega 1.2
     says err "--omega has no meaning with --method whitened"
     code 3 gibbsite sample -Q q.mtx --rows a.mtx --row-lower 1 --row-upper 0
-    says err "a.mtx: constraints: row 0: lower 1 is above upper 0"
+    says err "gibbsite: --row-lower 1: constraints: row 0: lower 1 is above upper 0"
+    matrix high.mtx 2 1 2 0.5
+    code 3 gibbsite info -Q q.mtx --rows a.mtx --row-upper high.mtx --row-lower 1
+    says err "gibbsite: --row-lower 1: constraints: row 1: lower 1 is above upper 0.5"
+    matrix above.mtx 2 1 -1 0.75
+    code 3 gibbsite sample -Q q.mtx --rows a.mtx --row-lower above.mtx --row-upper high.mtx
+    says err "gibbsite: above.mtx: constraints: row 1: lower 0.75 is above upper 0.5"
     code 3 gibbsite sample -Q q.mtx --rows a.mtx --row-lower nan
     says err "gibbsite: --row-lower nan: constraints: lower of row 0 is NaN"
     code 3 gibbsite sample -Q q.mtx --rows a.mtx --row-lower inf

@@ -94,6 +94,22 @@ static void test_refused(void **state)
     refuse(*state, bad, GBS_ERROR_ARGUMENT, "row 0 has site 1 after site 1");
 }
 
+/* A row without a finite bound restricts nothing, and is taken, alone too. */
+static void test_without_bounds(void **state)
+{
+    static const double a[6] = {1, 1, 0, 0, 1, -1}, lower[2] = {-INFINITY, -INFINITY},
+                        upper[2] = {1, INFINITY};
+    for (int rows = 1; rows <= 2; ++rows) {
+        const gbs_constraints given = {
+            .rows = rows, .matrix = a + 3 * (2 - rows), .lower = lower, .upper = upper + 2 - rows};
+        gbs_model *const model = model_with(*state, 3, given);
+        assert_int_equal(gbs_model_constraints(model)->rows, rows);
+        assert_true(gbs_model_constraints(model)->upper[rows - 1] == inf);
+        gbs_model_release(model);
+    }
+    printf("checked: rows from -infinity to infinity are taken\n");
+}
+
 /* Dense and by entries is the same model, and shows no zeros. */
 static void test_kept(void **state)
 {
@@ -761,15 +777,25 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused),        cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_contradictions), cmocka_unit_test(test_far_out),
-        cmocka_unit_test(test_small_sets),     cmocka_unit_test(test_range),
-        cmocka_unit_test(test_far_start),      cmocka_unit_test(test_interior),
-        cmocka_unit_test(test_clp_header),     cmocka_unit_test(test_samplers_refused),
-        cmocka_unit_test(test_set_state),      cmocka_unit_test(test_drift),
-        cmocka_unit_test(test_thin),           cmocka_unit_test(test_fixed_and_small),
-        cmocka_unit_test(test_fixed_rows),     cmocka_unit_test(test_checkpoint),
-        cmocka_unit_test(test_starts),         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_without_bounds),
+        cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_far_out),
+        cmocka_unit_test(test_small_sets),
+        cmocka_unit_test(test_range),
+        cmocka_unit_test(test_far_start),
+        cmocka_unit_test(test_interior),
+        cmocka_unit_test(test_clp_header),
+        cmocka_unit_test(test_samplers_refused),
+        cmocka_unit_test(test_set_state),
+        cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_thin),
+        cmocka_unit_test(test_fixed_and_small),
+        cmocka_unit_test(test_fixed_rows),
+        cmocka_unit_test(test_checkpoint),
+        cmocka_unit_test(test_starts),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

@@ -88,7 +88,7 @@ static void test_values_refused(void **state)
             check_refused(ctx, refusals[k].what, (gbs_type)type, &spec, refusals[k].status,
                           refusals[k].message, out, sizeof out);
         }
-    /* the first bad element of many, on several threads, with its index in out's shape */
+    /* the first bad element of many, on several threads, with its index */
     gbs_context *const many = context_of(GBS_ISA_AUTO, 3);
     enum { ROWS = 300, COLUMNS = 200 };
     double *const lower = calloc(ROWS * COLUMNS, sizeof *lower), one = 1;
@@ -101,14 +101,48 @@ static void test_values_refused(void **state)
     spec.upper = gbs_operand_array(&one, 0, NULL);
     lower[299 * COLUMNS + 7] = lower[171 * COLUMNS + 33] = lower[171 * COLUMNS + 35] = 2;
     check_refused(many, "the first of three", GBS_F64, &spec, GBS_ERROR_ARGUMENT,
-                  "lower[171, 33]: 2 is above upper[171, 33]: 1", out,
-                  ROWS * COLUMNS * sizeof *out);
+                  "lower[171, 33]: 2 is above upper: 1", out, ROWS * COLUMNS * sizeof *out);
     free(lower);
     free(out);
     gbs_context_destroy(many);
     gbs_context_destroy(ctx);
     printf("checked: %d kinds of bad values of each type refused, named, out untouched\n",
            (int)(sizeof refusals / sizeof *refusals));
+}
+
+/* An operand's element is named by the operand's own index, whatever out's shape. */
+static void test_own_index(void **state)
+{
+    (void)state;
+    enum { ROWS = 2, COLUMNS = 3 };
+    gbs_context *const ctx = context_of(GBS_ISA_AUTO, 1);
+    const int64_t row[1] = {COLUMNS}, column[2] = {ROWS, 1}, flat[2] = {1, COLUMNS};
+    const double zero = 0, ones[COLUMNS] = {1, 1, 1}, late[COLUMNS] = {0, 0, 2};
+    double out[ROWS * COLUMNS] = {0};
+    gbs_truncnorm_spec good = gbs_truncnorm_spec_default();
+    good.dims = 2;
+    good.shape[0] = ROWS;
+    good.shape[1] = COLUMNS;
+    gbs_truncnorm_spec spec = good;
+    spec.mean = gbs_operand_array(ones, 1, row);
+    spec.sd = gbs_operand_array(&zero, 0, NULL);
+    check_refused(ctx, "a number", GBS_F64, &spec, GBS_ERROR_ARGUMENT, "sd: 0 is not in [", out,
+                  sizeof out);
+    spec = good;
+    spec.lower = gbs_operand_array(late, 1, row);
+    spec.upper = gbs_operand_array(ones, 2, column);
+    check_refused(ctx, "a row and a column", GBS_F64, &spec, GBS_ERROR_ARGUMENT,
+                  "lower[2]: 2 is above upper[0, 0]: 1", out, sizeof out);
+    spec.lower = gbs_operand_array(late + 1, 2, column);
+    spec.upper = gbs_operand_array(ones, 2, flat);
+    check_refused(ctx, "a column and a row", GBS_F64, &spec, GBS_ERROR_ARGUMENT,
+                  "lower[1, 0]: 2 is above upper[0, 0]: 1", out, sizeof out);
+    spec.lower = gbs_operand_array(late + 2, 0, NULL);
+    spec.upper = gbs_operand_array(ones, 0, NULL);
+    check_refused(ctx, "numbers", GBS_F64, &spec, GBS_ERROR_ARGUMENT, "lower: 2 is above upper: 1",
+                  out, sizeof out);
+    gbs_context_destroy(ctx);
+    printf("checked: 4 operands of other shapes than out's named by their own index\n");
 }
 
 static void test_shapes_refused(void **state)
@@ -132,7 +166,10 @@ static void test_shapes_refused(void **state)
                   "mean: shape [2, 3] does not broadcast to out's [3]", out, sizeof out);
     spec.mean = gbs_operand_array(mean, 9, deep);
     check_refused(ctx, "nine dimensions", GBS_F64, &spec, GBS_ERROR_ARGUMENT,
-                  "mean: 9 dimensions, but at most 8 are taken", out, sizeof out);
+                  "mean: dims: 9 is not in [0, 8]", out, sizeof out);
+    spec.mean.dims = -1;
+    check_refused(ctx, "fewer than none", GBS_F64, &spec, GBS_ERROR_ARGUMENT,
+                  "mean: dims: -1 is not in [0, 8]", out, sizeof out);
 
     /* C14: a vector of means does not fit one draw, and is not cut to it */
     spec = gbs_truncnorm_spec_default();
@@ -184,13 +221,14 @@ static void test_shapes_refused(void **state)
     assert_int_equal(gbs_truncnorm_f64(ctx, NULL, out), GBS_ERROR_ARGUMENT);
     assert_int_equal(gbs_truncnorm_f64(NULL, &good, out), GBS_ERROR_ARGUMENT);
     gbs_context_destroy(ctx);
-    printf("checked: 14 bad shapes and streams refused with the argument named, out untouched\n");
+    printf("checked: 15 bad shapes and streams refused with the argument named, out untouched\n");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values_refused),
+        cmocka_unit_test(test_own_index),
         cmocka_unit_test(test_shapes_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
