@@ -123,8 +123,10 @@ static double step(search *s, double most, double *momentum)
 /* From the point of the box that is nearest to the mean, site by site, towards the mode. */
 static void find_mode(search *s)
 {
-    const int64_t passes =
-        (int64_t)held((double)(WORK / s->dim / s->dim), FEWEST_PASSES, MOST_PASSES);
+    const int64_t fit = WORK / s->dim / s->dim;
+    const int64_t passes = fit < FEWEST_PASSES ? FEWEST_PASSES
+                           : fit > MOST_PASSES ? MOST_PASSES
+                                               : fit;
     const double most = steepest(s);
     double momentum = 1;
     for (int64_t i = 0; i < s->dim; ++i)

@@ -81,7 +81,11 @@ static gbs_status check_arrays(gbs_context *ctx, const gbs_sweep_spec *spec)
     else if (spec->stream == GBS_STREAM_TORCH_CPU && spec->torch_state == NULL)
         missing = "torch_state";
     if (missing != NULL)
-        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "%s: NULL", missing);
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "%s: NULL%s", missing,
+                        strcmp(missing, "torch_state") == 0 &&
+                                (spec->lower != NULL || spec->upper != NULL)
+                            ? "; but sites with bounds take the native or the given stream"
+                            : "");
     const int64_t extent[3] = {spec->groups, spec->chains, spec->dim};
     for (int k = 0; k < 3; ++k) {
         if (extent[k] > 1 && spec->out_stride[k] == 0)

@@ -264,6 +264,9 @@ static void test_refused(void **state)
     spec.cuda_multiprocessors = SMS;
     spec.cuda_threads_per_multiprocessor = THREADS;
     expect_refusal(ctx, &spec, GBS_ERROR_ARGUMENT, "stream: torch's streams are of normals");
+    spec.stream = GBS_STREAM_TORCH_CPU;
+    expect_refusal(ctx, &spec, GBS_ERROR_ARGUMENT,
+                   "torch_state: NULL; but sites with bounds take the native or the given stream");
     spec = good;
     spec.stream = GBS_STREAM_GIVEN;
     spec.noise = m.noise;
