@@ -79,7 +79,7 @@ def refusals():
                          ("word", [1, 2**32])):
         given = {name: torch.tensor(values, device="cuda")}
         check(truncnorm(lower, **given).isnan().tolist() == [False, True], f"{name} {values}: NaN")
-        check(raises(lambda given=given: truncnorm(lower, check=True, **given), f"{name}: "),
+        check(raises(lambda given=given: truncnorm(lower, check=True, **given), f"{name}[1]: "),
               f"{name} {values}: check=True")
 
 
