@@ -17,16 +17,21 @@ static exit_code check_float(sample_run *run)
     const gbs_status status = gbs_model_spectrum(run->ctx, run->model, &spectrum);
     if (status != GBS_OK)
         return complain_status(run->ctx, status);
+    char why[96];
+    if (spectrum.f32_site < 0)
+        snprintf(why, sizeof why, "tau_max at w = 1: %.3g", spectrum.tau_max);
+    else
+        snprintf(why, sizeof why, "site %" PRId64 ": at its mean floats lie far apart",
+                 spectrum.f32_site);
     const f32_verdict verdict = f32_judge(&spectrum);
     if (verdict == F32_REFUSE && !plan->force)
-        return complain(
-            EXIT_BAD_INPUT,
-            "%s: --dtype f32 would move the covariance by about %.2g (tau_max at w = 1: %.3g); "
-            "use f64, or --force",
-            plan->files.matrix, spectrum.f32_covariance_error, spectrum.tau_max);
+        return complain(EXIT_BAD_INPUT,
+                        "%s: --dtype f32 would move the covariance by about %.2g (%s); use f64, or "
+                        "--force",
+                        plan->files.matrix, spectrum.f32_covariance_error, why);
     if (verdict != F32_FINE)
-        say("warning: %s: --dtype f32 moves the covariance by about %.2g (tau_max at w = 1: %.3g)",
-            plan->files.matrix, spectrum.f32_covariance_error, spectrum.tau_max);
+        say("warning: %s: --dtype f32 moves the covariance by about %.2g (%s)", plan->files.matrix,
+            spectrum.f32_covariance_error, why);
     return EXIT_FINE;
 }
 

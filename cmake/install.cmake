@@ -26,7 +26,7 @@ install(DIRECTORY examples/python examples/kernel_task DESTINATION ${CMAKE_INSTA
         FILES_MATCHING PATTERN "*.py" PATTERN "*.out" PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY examples/data DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 # What those pages link to: to be read there, not to be compiled against.
-install(FILES bench/NOTES.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench)
+install(FILES bench/NOTES.md bench/NOTES-gpu.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench)
 install(FILES bench/results/cpu_table.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench/results)
 install(FILES include/gibbsite/gibbsite.h include/gibbsite/gibbsite_cuda.h
         DESTINATION ${CMAKE_INSTALL_DOCDIR}/include/gibbsite)

@@ -221,7 +221,7 @@ GBS_API gbs_model_spec gbs_model_spec_default(void);
  * With `fixed` the model is the law of the free sites given the others: of the same size, its
  * precision without what couples fixed sites, its location moved by their values, in double; their
  * mean is their value and their standard deviation 0.  The matrix need only be positive definite
- * among the free sites.  Sweeps take fixed sites in their turn and leave them at their values; the
+ * among the free sites, its diagonal above 0 everywhere.  Sweeps take fixed sites in their turn and leave them at their values; the
  * stream's numbers are those of the whole model.
  * With bounds the model is the law restricted to the box: lower_i <= x_i <= upper_i.  Equal bounds
  * fix the site.  Its mean, standard deviations, density and spectrum stay those of the Gaussian.
@@ -282,7 +282,10 @@ typedef struct gbs_spectrum {
     double tau_max;                /* 1 / lambda_min(D^-1/2 Q D^-1/2): with weight w the slowest
                                       linear function needs (2/w - 1) tau_max sweeps per
                                       effective draw */
-    double f32_covariance_error;   /* 2^-24 tau_max: how far float moves the law */
+    double f32_covariance_error;   /* how far float moves the law: 2^-24 tau_max, or where it is more,
+                                      h^2 Q_ii / 12, h between floats at the mean of a site that
+                                      nothing bounds */
+    int64_t f32_site;              /* that site, or -1 */
 } gbs_spectrum;
 
 GBS_API gbs_status gbs_model_spectrum(gbs_context *ctx, const gbs_model *model, gbs_spectrum *out);

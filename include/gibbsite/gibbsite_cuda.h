@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* The kernels.  AUTO takes the fastest for the shape, from a measured table (bench/NOTES.md); the
+/* The kernels.  AUTO takes the fastest for the shape, from a measured table (bench/NOTES-gpu.md); the
  * others are there for tests and benchmarks.  All give the same bits. */
 typedef enum gbs_cuda_kernel {
     GBS_CUDA_KERNEL_AUTO = 0,

@@ -82,13 +82,15 @@ class _Sampler(Handle):
 
 
 def _check_float(model, force):
-    error = model.spectrum().f32_covariance_error
+    spectrum = model.spectrum()
+    error, site = spectrum.f32_covariance_error, spectrum.f32_site
     verdict = f32_verdict(error)
+    why = f" (site {site}: at its mean float32 numbers lie far apart)" if site >= 0 else ""
     if verdict == "refuse" and not force:
-        raise ValueError(f"dtype: float32 would move the covariance by about {error:.2g}; use "
+        raise ValueError(f"dtype: float32 would move the covariance by about {error:.2g}{why}; use "
                          "float64, or force=True")
     if verdict != "fine":
-        warnings.warn(f"dtype: float32 moves the covariance by about {error:.2g}", stacklevel=3)
+        warnings.warn(f"dtype: float32 moves the covariance by about {error:.2g}{why}", stacklevel=3)
 
 
 def _check_range(name, values):

@@ -61,7 +61,7 @@ class Spectrum(c.Structure):
     _fields_ = [
         ("asymmetry", c.c_double), ("asymmetry_row", c.c_int64), ("asymmetry_column", c.c_int64),
         ("eigenvalue_min", c.c_double), ("eigenvalue_max", c.c_double), ("condition", c.c_double),
-        ("tau_max", c.c_double), ("f32_covariance_error", c.c_double),
+        ("tau_max", c.c_double), ("f32_covariance_error", c.c_double), ("f32_site", c.c_int64),
     ]
 
 

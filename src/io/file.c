@@ -90,7 +90,7 @@ gbs_io_status gbs_input_open_checked(gbs_input *input, const char *path, gbs_inp
         *input = (gbs_input){0};
         return status;
     }
-    if (S_ISREG(about.st_mode)) {
+    if (S_ISREG(about.st_mode) && about.st_size > 0) { /* files of /proc have no size */
         input->stream = stream;
         input->bytes = (int64_t)about.st_size;
         const gbs_io_status status = check ? check_start(input, check, error) : GBS_IO_OK;

@@ -3,6 +3,7 @@
  * as large ones of the inverse, applied through the Cholesky factor: its error is relative to
  * Q_ii, so that tau_max rounding units are lost and not a whole condition number (Demmel and
  * Veselic 1992). */
+#include "model/bounds.h"
 #include "model/model.h"
 #include "model/condition.h"
 #include "model/lanczos.h"
@@ -90,6 +91,26 @@ static void apply_scaled_covariance(const void *self, const double *restrict x, 
 /* Of eight rows at a time the factor's long rows are gone through eight times as fast. */
 enum { BANDED = 8 };
 
+/* Every draw is rounded to a float h or less from the next one, which adds h^2 / 12 to a variance
+ * of 1 / Q_ii given the others.  Between bounds or rows the mean says little of where draws are. */
+static void judge_mean(const gbs_model *model, gbs_spectrum *found)
+{
+    for (int64_t i = 0; i < model->dim && model->constraints == NULL; ++i) {
+        const float mean = (float)fabs(model->mean[i]);
+        const double precision = model->precision[i * model->dim + i];
+        if (gbs_model_is_fixed(model, i) || !isfinite(mean) ||
+            (double)mean * sqrt(precision) <= 1 ||
+            gbs_bounds_box(model, GBS_F32, i).kind != GBS_BOX_FREE)
+            continue;
+        const double h = (double)nextafterf(mean, INFINITY) - (double)mean;
+        const double error = h * h * precision / 12;
+        if (error > found->f32_covariance_error) {
+            found->f32_covariance_error = error;
+            found->f32_site = i;
+        }
+    }
+}
+
 static gbs_status find_ends(gbs_context *ctx, const gbs_model *model, double *root,
                             int64_t *profile, gbs_spectrum *found)
 {
@@ -121,6 +142,8 @@ static gbs_status find_ends(gbs_context *ctx, const gbs_model *model, double *ro
     found->eigenvalue_min = 1 / of_inverse;
     found->condition = found->eigenvalue_max * of_inverse;
     found->f32_covariance_error = 0x1p-24 * found->tau_max;
+    found->f32_site = -1;
+    judge_mean(model, found);
     return status;
 }
 

@@ -147,6 +147,14 @@ test_float_verdicts() {
     done
 }
 
+# Floats are 2 apart at 3e7.
+test_float_at_a_far_mean() {
+    code 0 gibbsite make lattice --rows 1 --cols 2 --kappa 1 -o q.mtx
+    printf '0\n3e7\n' >m.csv
+    code 3 gibbsite sample -Q q.mtx --mean m.csv --seed 1 --dtype f32 --draws 10 -o f.npy
+    says err "q.mtx: --dtype f32 would move the covariance by about 0.67 (site 1: at its mean floats lie far apart); use f64, or --force"
+}
+
 # Among 2049 sites a pair, whose rate has a formula, and a triangle, whose rate has none (it is that of the blocks
 # above): few different eigenvalues, so that Lanczos ends at once.
 test_rate_of_large_models() {

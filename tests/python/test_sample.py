@@ -163,6 +163,8 @@ def test_copies_keep_how_draws_were_made(copied):
 def test_float_is_warned_of_and_refused():
     with pytest.warns(UserWarning, match="float32 moves the covariance by about"):
         gibbsite.sample(lattice(10, 4e-5), dtype="float32", draws=1)
+    with pytest.warns(UserWarning, match=r"about 0.0026 \(site 1: at its mean float32 numbers lie far apart\)"):
+        gibbsite.sample(np.eye(2), mean=[0, -2e6], dtype="float32", draws=1)
     bad = lattice(10, 1e-7)
     with pytest.raises(ValueError, match="use float64, or force=True"):
         gibbsite.sample(bad, dtype="float32", draws=1)

@@ -243,13 +243,66 @@ static void test_repeatable(void **state)
     free(q);
 }
 
+/* Floats are 1 apart at 1e7, 2 at 3e7: variances of draws grow by about h^2 Q_ii / 12, which the
+ * sampler's own show at 1e7.  A bound or a fixed value keeps draws away from there. */
+static void test_far_mean(void **state)
+{
+    (void)state;
+    enum { CHAINS = 20000 };
+    static const double q[4] = {2, -1, -1, 2}, lower[2] = {-INFINITY, 0};
+    static double x[2 * CHAINS];
+    static float f[2 * CHAINS];
+    gbs_context *ctx;
+    assert_int_equal(gbs_context_create(NULL, &ctx), GBS_OK);
+    for (int k = 0; k < 3; ++k) {
+        const double mean[2] = {40, k == 0 ? 1e7 : -3e7};
+        gbs_model_spec spec = gbs_model_spec_default();
+        spec.dim = 2;
+        spec.matrix = q;
+        spec.location_kind = GBS_LOCATION_MEAN;
+        spec.location = mean;
+        spec.lower = k == 2 ? lower : NULL;
+        gbs_model *model;
+        gbs_spectrum s;
+        assert_int_equal(gbs_model_create(ctx, &spec, &model), GBS_OK);
+        assert_int_equal(gbs_model_spectrum(ctx, model, &s), GBS_OK);
+        assert_int_equal(s.f32_site, k == 2 ? -1 : 1);
+        assert_close("float error",
+                     k == 0   ? 1.0 / 6
+                     : k == 1 ? 4.0 / 6
+                              : 0x1p-23,
+                     s.f32_covariance_error, 1e-12);
+        if (k == 0) {
+            gbs_sampler_spec with = gbs_sampler_spec_default();
+            with.type = GBS_F32;
+            with.chains = CHAINS;
+            gbs_sampler *sampler;
+            assert_int_equal(gbs_sampler_create(ctx, model, &with, &sampler), GBS_OK);
+            assert_int_equal(gbs_sampler_run(sampler, 50), GBS_OK);
+            assert_int_equal(gbs_sampler_get_state(sampler, f), GBS_OK);
+            double sum = 0, square = 0;
+            for (int c = 0; c < CHAINS; ++c) {
+                x[c] = (double)f[2 * c + 1] - 1e7;
+                sum += x[c] / CHAINS;
+            }
+            for (int c = 0; c < CHAINS; ++c)
+                square += (x[c] - sum) * (x[c] - sum) / CHAINS;
+            printf("checked: variance 2/3 at 1e7 in float: %.3f, 2/3 (1 + 1/6) = 0.778\n", square);
+            assert_true(square > 0.70 && square < 0.86);
+            gbs_sampler_destroy(sampler);
+        }
+        gbs_model_release(model);
+    }
+    gbs_context_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lattice),     cmocka_unit_test(test_car),
         cmocka_unit_test(test_long_chains), cmocka_unit_test(test_few_eigenvalues),
         cmocka_unit_test(test_scales),      cmocka_unit_test(test_badly_scaled),
-        cmocka_unit_test(test_repeatable),
+        cmocka_unit_test(test_repeatable),  cmocka_unit_test(test_far_mean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
