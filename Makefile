@@ -42,11 +42,13 @@ help:
 	@echo 'make test-neon     the tests of the kernels on 64-bit Arm, under qemu'
 	@echo 'make test-install  install into a scratch folder and build programs against that copy'
 	@echo 'make test-python   compare with PyTorch and ArviZ in .venv (downloads them)'
+	@echo 'make test-package  the Python package and its op in .venv'
 	@echo 'make test-cuda     build the CUDA library (needs nvcc) and test what needs no GPU'
 	@echo 'make gpu-test      all tests on this machine'"'"'s GPU'
 	@echo 'make gpu-bench     its speed, to OUT ($(OUT)); BENCH_OPTIONS=--quick for a first look'
 	@echo 'make test-all      all of the tests above, as .ci/run does'
 	@echo 'make coverage      line coverage of the tests; make lint: clang-format and clang-tidy'
+	@echo 'make format        lay the code out by clang-format; make clean: remove build'
 
 .PHONY: packages packages-clang packages-install packages-python packages-lint packages-coverage packages-bench packages-bench-scale packages-bench-diag packages-bench-truncnorm packages-bench-bounded packages-neon
 packages:
@@ -121,12 +123,12 @@ bench: packages packages-bench
 	@$(call BUILD,bench)
 	@bench/run.sh build/bench $(BENCH_OPTIONS)
 
-# The diagnostics beside R's posterior: two minutes.
 # OpenBLAS reads its environment when it is loaded: only what is asked for here.
 bench-scale: packages-bench-scale
 	@$(call BUILD,bench) --target scale_bench
 	@env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(if $(CORETYPE),OPENBLAS_CORETYPE=$(CORETYPE)) build/bench/bench/scale_bench $(BENCH_OPTIONS)
 
+# The diagnostics beside R's posterior: two minutes.
 bench-diag: packages-bench-diag
 	@$(call BUILD,bench) --target diag_bench
 	@Rscript bench/diag_posterior.R build/bench/bench/diag_bench
