@@ -181,6 +181,8 @@ def _set_stream(spec, dim, stream, noise, words, generator_state, card):
             raise ValueError("generator_state: it belongs to the torch streams")
         kept.append(np.ascontiguousarray(array_of("generator_state", generator_state), dtype=np.uint8))
         spec.stream.torch_state, spec.stream.torch_state_bytes = address(kept[-1]), kept[-1].size
+    if card is not None and stream != "torch-cuda":
+        raise ValueError("card: it belongs to stream='torch-cuda'")
     if stream == "torch-cuda":
         try:
             multiprocessors, threads = card

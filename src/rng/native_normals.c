@@ -17,6 +17,8 @@ enum {
 
 typedef struct normals {
     const gbs_block_kernels *kernels;
+    const char *what; /* for messages */
+    const char *array;
     gbs_words_function words; /* NULL: normals */
     gbs_type type;
     int64_t chains, sites;
@@ -70,19 +72,19 @@ static gbs_status check(gbs_context *ctx, const normals *n, int64_t sweep, int64
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "type: %d is no gbs_type", (int)n->type);
     if (n->chains < 0 || n->sites < 0 || sweep < 0 || first_chain < 0)
         return gbs_fail(ctx, GBS_ERROR_ARGUMENT,
-                        "normals: sweep %lld, first chain %lld, %lld chains and %lld sites: none "
+                        "%s: sweep %lld, first chain %lld, %lld chains and %lld sites: none "
                         "may be below 0",
-                        (long long)sweep, (long long)first_chain, (long long)n->chains,
+                        n->what, (long long)sweep, (long long)first_chain, (long long)n->chains,
                         (long long)n->sites);
     if (n->sites > most_sites || sweep >= MOST_SWEEPS || first_chain > MOST_CHAINS ||
         n->chains > MOST_CHAINS - first_chain)
         return gbs_fail(ctx, GBS_ERROR_LIMIT,
-                        "normals: sweep %lld, chains %lld ... %lld and %lld sites are beyond what "
+                        "%s: sweep %lld, %lld chains from %lld on and %lld sites are beyond what "
                         "the stream can address",
-                        (long long)sweep, (long long)first_chain,
-                        (long long)(first_chain + n->chains - 1), (long long)n->sites);
+                        n->what, (long long)sweep, (long long)n->chains, (long long)first_chain,
+                        (long long)n->sites);
     if (n->z == NULL && n->chains > 0 && n->sites > 0)
-        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "normals: z is NULL");
+        return gbs_fail(ctx, GBS_ERROR_ARGUMENT, "%s: %s is NULL", n->what, n->array);
     return GBS_OK;
 }
 
@@ -120,7 +122,8 @@ static gbs_status make(gbs_context *ctx, normals n, uint64_t seed, int64_t sweep
 gbs_status gbs_native_normals(gbs_context *ctx, gbs_type type, uint64_t seed, int64_t sweep,
                               int64_t first_chain, int64_t chains, int64_t sites, void *z)
 {
-    const normals n = {.type = type, .chains = chains, .sites = sites, .z = z};
+    const normals n = {
+        .what = "normals", .array = "z", .type = type, .chains = chains, .sites = sites, .z = z};
     if (ctx == NULL)
         return GBS_ERROR_ARGUMENT;
     return make(ctx, n, seed, sweep, first_chain, GBS_PURPOSE_SITE);
@@ -129,7 +132,12 @@ gbs_status gbs_native_normals(gbs_context *ctx, gbs_type type, uint64_t seed, in
 gbs_status gbs_native_words(gbs_context *ctx, gbs_type type, uint64_t seed, int64_t sweep,
                             int64_t first_chain, int64_t chains, int64_t sites, void *words)
 {
-    const normals n = {.type = type, .chains = chains, .sites = sites, .z = words};
+    const normals n = {.what = "words",
+                       .array = "words",
+                       .type = type,
+                       .chains = chains,
+                       .sites = sites,
+                       .z = words};
     if (ctx == NULL)
         return GBS_ERROR_ARGUMENT;
     return make(ctx, n, seed, sweep, first_chain, GBS_PURPOSE_TRUNCATED);

@@ -155,10 +155,9 @@ static inline gbs_status gbs_plan_stream(const gbs_truncnorm_spec *spec, gbs_typ
     if (spec->sweep >> 48 != 0 || spec->chain >> 40 != 0 || spec->place > places ||
         count > places - spec->place)
         return gbs_plan_refuse(message, bytes, GBS_ERROR_LIMIT,
-                               "sweep %" PRId64 ", chain %" PRId64 " and places %" PRId64
-                               " to %" PRId64 " are beyond what the stream numbers",
-                               spec->sweep, spec->chain, spec->place,
-                               spec->place + (count > 0 ? count - 1 : 0));
+                               "sweep %" PRId64 ", chain %" PRId64 " and %" PRId64
+                               " places from %" PRId64 " on are beyond what the stream numbers",
+                               spec->sweep, spec->chain, count, spec->place);
     return GBS_OK;
 }
 

@@ -126,6 +126,9 @@ def test_leaves_gradients_alone():
     (lambda: truncnorm(torch.zeros(3), lower=torch.tensor([0.0, 2, 0]), upper=1.0), ValueError,
      r"lower\[1\]: 2 is above upper: 1"),
     (lambda: truncnorm(torch.zeros(3), sd=-1.0), ValueError, r"sd: -1"),
+    (lambda: truncnorm(torch.zeros(3), 1.0, 0.2, 0.1), ValueError, "lower: 0.2.* is above upper: 0.0999"),
+    (lambda: truncnorm(torch.zeros(3), seed=1, generator=torch.Generator()), ValueError,
+     "generator: it gives the seed, but a seed is given"),
     (lambda: truncnorm(torch.zeros(3, dtype=torch.int32)), TypeError, "torch.int32"),
     (lambda: truncnorm(torch.zeros(3), word=torch.zeros(3)), TypeError, "word"),
     *((lambda u=u: truncnorm(torch.zeros(3), u=torch.tensor([0.5, u, 0.5])), ValueError,
@@ -149,3 +152,15 @@ def test_leaves_gradients_alone():
 def test_refusals(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+@pytest.mark.parametrize("bounds", [(0.1, 0.1), (1 / 3, 1 / 3), (0.1, 0.1000000001), (-0.7, -0.7)])
+def test_bounds_that_leave_no_number(dtype, bounds):
+    """Both are the nearest number of the type, numbers or tensors of a wider one."""
+    nearest = torch.tensor(sum(bounds) / 2, dtype=torch.float64).to(dtype)
+    lower, upper = (torch.tensor([b, b], dtype=torch.float64) for b in bounds)
+    for given in (dict(lower=bounds[0], upper=bounds[1]), dict(lower=lower, upper=upper),
+                  dict(lower=lower, upper=bounds[1]), dict(lower=bounds[0], upper=upper[:1])):
+        x = truncnorm(torch.zeros(2, dtype=dtype), dtype=dtype, seed=1, **given)
+        assert x.dtype == dtype and bool((x == nearest).all()), given

@@ -62,6 +62,23 @@ def _rounded(value, dtype, towards):
                         torch.finfo(dtype).max, after)
 
 
+def _held(low, high, lower, upper, dtype):
+    """Bounds between which no number of `dtype` lies are both the nearest one."""
+    largest = torch.finfo(dtype).max
+    if not isinstance(lower, torch.Tensor) and not isinstance(upper, torch.Tensor):
+        if low > high and lower <= upper:
+            middle = min(max(lower / 2 + upper / 2, -largest), largest)
+            low = high = float(torch.tensor(middle, dtype=torch.float64).to(dtype))
+        return low, high
+    lower, upper = (b.double() if isinstance(b, torch.Tensor) else torch.tensor(b, dtype=torch.float64)
+                    for b in (lower, upper))
+    low, high = (b if isinstance(b, torch.Tensor) else torch.tensor(b, dtype=dtype) for b in (low, high))
+    _shape(None, {"lower": low, "upper": high})
+    middle = (lower / 2 + upper / 2).clamp(-largest, largest).to(dtype)
+    empty = (low > high) & (lower <= upper)
+    return torch.where(empty, middle, low), torch.where(empty, middle, high)
+
+
 def _next_half(t, towards):
     bits = t.view(torch.int16).to(torch.int32) & 0xFFFF
     ordered = torch.where(bits < 0x8000, bits, 0x8000 - bits) + towards
@@ -141,7 +158,8 @@ def truncnorm(mean=0.0, sd=1.0, lower=-math.inf, upper=math.inf, *, size=None, s
     threads, isa
             for NumPy arrays: beside tensors only their defaults are taken
 
-    Not differentiable.
+    Where no number of the type lies between two bounds, they both are the nearest one.  Not
+    differentiable.
     """
     operands = {"mean": mean, "sd": sd, "lower": lower, "upper": upper, "u": u, "word": word}
     if not any(isinstance(v, torch.Tensor) for v in operands.values()):
@@ -166,6 +184,8 @@ def truncnorm(mean=0.0, sd=1.0, lower=-math.inf, upper=math.inf, *, size=None, s
         low = float(low)
     if not isinstance(upper, torch.Tensor):
         high = float(high)
+    if not any(isinstance(b, torch.Tensor) and b.dtype == kind for b in (lower, upper)):
+        low, high = _held(low, high, lower, upper, kind)
     bits = 32 if wide == torch.float32 else 53
     given, numbers, bad = _words(u, word, bits, device)
     at_once = bad is not None and device.type == "cpu" and not torch.compiler.is_compiling()
@@ -173,6 +193,9 @@ def truncnorm(mean=0.0, sd=1.0, lower=-math.inf, upper=math.inf, *, size=None, s
         _check_words(numbers, bad, u, bits)
     if given is not None and seed is not None:
         raise ValueError("truncnorm: seed: the words are given, so no seed is used")
+    if generator is not None and (seed is not None or given is not None):
+        raise ValueError("truncnorm: generator: it gives the seed, but " +
+                         ("a seed is given" if given is None else "the words are given"))
     arguments = [prepared(v) for v in (mean, sd, low, high)]
     names = ("mean", "sd", "lower", "upper", "word")
     tensors = arguments if given is None else [*arguments, given]
